@@ -12,6 +12,7 @@ from torch import nn, no_grad
 import scarce
 from scarce import ScarceClassifier
 from scarce.errors import FileError, MethodError
+from scarce.features import EmbeddingInfo
 from scarce.simulate import ask
 from scarce.testing import three_blobs
 
@@ -168,7 +169,7 @@ def change(folder, **settings):
         ),
         (
             lambda folder: change(folder, format="sklearn"),
-            r"has the format 'sklearn', expected 'scarce-classifier-4'; it was written by another program",
+            r"has the format 'sklearn', expected 'scarce-classifier-5'; it was written by another program",
         ),
         (lambda folder: change(folder, format="scarce-classifier-99"), r"by a newer version: update scarce"),
         (lambda folder: change(folder, method="magic"), r"method='magic' is unknown; expected 'scarce', "),
@@ -183,6 +184,22 @@ def test_load_rejects_damaged_and_foreign_files(saved, damage, message):
     with pytest.raises((FileError, MethodError), match=message) as caught:
         scarce.load(saved)
     assert "\n" not in str(caught.value)
+
+
+def test_pretrained_model_of_embeddings_is_saved(saved, blobs, tmp_path):
+    X, _, labels = blobs
+    clf = scarce.load(saved)
+    assert not hasattr(clf, "embedding_")
+    clf.embedding_ = EmbeddingInfo("text", "tiny/bert", None, "f" * 64, "mean, normalized")
+    clf.save(tmp_path / "embedded")
+    assert scarce.load(tmp_path / "embedded").embedding_ == clf.embedding_
+    assert not hasattr(clf.fit(X, labels), "embedding_")
+
+
+def test_damaged_embedding_is_refused(saved):
+    change(saved, embedding={"kind": "text"})
+    with pytest.raises(FileError, match=r"cannot be read as a saved classifier \(embedding is"):
+        scarce.load(saved)
 
 
 def test_load_rejects_file_in_place_of_folder(tmp_path):

@@ -52,6 +52,8 @@ PARAMS = {
     "classifiers-2/scar-likelihood": {"error_rate": "learn"},
     "classifiers-2/stack": {},
     "classifiers-3/answers": {"false_negative_rate": None, "false_positive_rate": None},
+    "classifiers-4/answers": {"false_negative_rate": None, "false_positive_rate": None},
+    "classifiers-4/stack": {},
     "classifiers-3/refine": {
         "base_method": "least-excluded",
         "rounds": 3,
@@ -136,7 +138,8 @@ def test_loaded_old_classifier_predicts_as_before(folder):
     before = np.load(folder / "predictions.npy")
     X = load_iris(return_X_y=True)[0][::5]
     classifier = scarce.load(folder)
-    np.testing.assert_allclose(classifier.predict_proba(X), before, rtol=1e-6)
+    # float32 weights: the last bits depend on the processor.
+    np.testing.assert_allclose(classifier.predict_proba(X), before, rtol=2e-5)
     np.testing.assert_array_equal(classifier.predict(X), classifier.classes_[before.argmax(axis=1)])
 
 
@@ -164,7 +167,7 @@ def test_loaded_old_classifier_is_saved_in_present_format(folder, tmp_path):
     before = scarce.load(folder)
     before.save(tmp_path / "model")
     settings = settings_of(tmp_path / "model")
-    assert settings["format"] == "scarce-classifier-4"
+    assert settings["format"] == "scarce-classifier-5"
     assert settings["method_params"] == PARAMS[name_of(folder)]
     names = load_file(tmp_path / "model" / "weights.safetensors")
     assert {name.partition(".")[2] for name in names if name.startswith("method.")} == STATE.get(

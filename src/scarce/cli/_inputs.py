@@ -4,12 +4,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from scarce.cli._embedding import check_embedding, embed_for_model
 from scarce.cli._runtime import use_one_thread
-from scarce.errors import FeatureError, LabelError
+from scarce.errors import FeatureError, LabelError, MethodError
 
 if TYPE_CHECKING:
     from scarce.estimators import ScarceClassifier
-    from scarce.features import Features
+    from scarce.features import EmbeddingInfo, Features
     from scarce.labels import ComplementaryLabels
 
 Join = Literal["exact", "inner", "left"]
@@ -76,18 +77,37 @@ def load_model(path: Path) -> tuple["ScarceClassifier", list[str] | None]:
     return model, None if names is None else names.tolist()
 
 
+def get_embedding(model: "ScarceClassifier") -> "EmbeddingInfo | None":
+    """Return the pretrained model of the embeddings that a classifier was trained on; None if it was trained on other features."""
+    return getattr(model, "embedding_", None)
+
+
 def read_inputs(
     path: Path,
     id_column: str | None,
     image_size: str | None,
     names: list[str] | None,
     input_shape: tuple[int, ...],
+    embedding: "EmbeddingInfo | None" = None,
+    embed: str | None = None,
 ) -> "Features":
-    """Read features for a model, with columns in the order, or images of the shape, that it was trained on."""
+    """Read features for a model, with columns in the order, or images of the shape, that it was trained on.
+
+    For a classifier of embeddings, `embedding` is their pretrained model, and `embed` where it is now: images and texts are
+    embedded, and features of another model are refused.
+    """
     from scarce._validation import abbreviate
     from scarce.features import read_features
 
+    if embedding is None and embed is not None:
+        raise MethodError(
+            f"--embed {embed} is for models that were trained on embeddings, and this one was not; leave it out."
+        )
+    if embedding is not None and (embedded := embed_for_model(path, embedding, embed, id_column)):
+        return embedded
     features = read_features(path, id_column=id_column, image_size=image_size, input_shape=input_shape)
+    if embedding is not None:
+        check_embedding(features, embedding, path)
     if names is None or features.names is None or features.names == names:
         return features
     missing = [name for name in names if name not in features.names]

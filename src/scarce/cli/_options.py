@@ -67,6 +67,31 @@ ImageSizeOption = Annotated[
         show_default=False,
     ),
 ]
+EmbedOption = Annotated[
+    str | None,
+    typer.Option(
+        "--embed",
+        metavar="NAME_OR_FOLDER",
+        help="Where the pretrained model of the embeddings is, if it is not where it was in training.",
+        show_default=False,
+    ),
+]
+TextOption = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="The column of a table with the texts to embed.", show_default=False),
+]
+LayersOption = Annotated[
+    int,
+    typer.Option(
+        metavar="N",
+        min=1,
+        help="For texts: how many of the last layers to use, side by side; 4 also keeps how texts are phrased.",
+    ),
+]
+DownloadOption = Annotated[
+    bool,
+    typer.Option("--download", help="Download the pretrained model from the hub if it is not in its cache."),
+]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace the output if it exists.")]
 LabelsOption = Annotated[
     Path,

@@ -32,7 +32,12 @@ def rank() -> int:
     >>> rank()
     0
     """
-    return int(os.environ["RANK"]) if "TORCHELASTIC_RUN_ID" in os.environ else 0
+    return int(os.environ["RANK"]) if is_launched_by_torchrun() else 0
+
+
+def is_launched_by_torchrun() -> bool:
+    """Return whether torchrun started this process."""
+    return "TORCHELASTIC_RUN_ID" in os.environ
 
 
 @contextmanager

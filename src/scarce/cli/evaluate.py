@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from scarce.cli._inputs import join_labels, load_model, read_confirmed, read_inputs
+from scarce.cli._inputs import get_embedding, join_labels, load_model, read_confirmed, read_inputs
 from scarce.cli._options import (
     ClassesOption,
     ConflictOption,
+    EmbedOption,
     FeaturesArgument,
     FormOption,
     IdColumnOption,
@@ -73,6 +74,7 @@ def evaluate(
     join: JoinOption = "exact",
     id_column: IdColumnOption = None,
     image_size: ImageSizeOption = None,
+    embed: EmbedOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Estimate the accuracy of a model, even without true labels.
@@ -90,7 +92,9 @@ def evaluate(
     from scarce.labels import read_labels
 
     classifier, names = load_model(model)
-    inputs = read_inputs(features, id_column, image_size, names, classifier.input_shape_)
+    inputs = read_inputs(
+        features, id_column, image_size, names, classifier.input_shape_, get_embedding(classifier), embed
+    )
     show_note(inputs, beside_data=as_json)
     predicted = classifier.predict(inputs.values)
     facts: dict[str, Any] = {}

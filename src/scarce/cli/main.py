@@ -19,6 +19,7 @@ from scarce._printable import PrintableStream
 from scarce.cli import bench, data, labels
 from scarce.cli._runtime import rank, terminated_as_interrupted
 from scarce.cli.demo import demo
+from scarce.cli.embed import embed
 from scarce.cli.evaluate import evaluate
 from scarce.cli.methods import methods
 from scarce.cli.predict import predict
@@ -89,6 +90,7 @@ for group, command, example in (
     (bench_app, bench.compare, "scarce bench compare bench/before bench/after"),
     (bench_app, bench.pack, "scarce bench pack bench/paper-mnist --out results"),
     (app, train, "scarce train photos.csv --labels answers.csv --out model"),
+    (app, embed, "scarce embed photos/ --model google/vit-base-patch16-224 --out photos.npy"),
     (app, priors, "scarce priors photos.csv --labels answers.csv --out priors.json"),
     (app, predict, "scarce predict model new-photos.csv --out predicted.csv"),
     (app, evaluate, "scarce evaluate model held-out.csv --labels held-out-answers.csv"),

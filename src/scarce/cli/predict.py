@@ -7,8 +7,15 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
-from scarce.cli._inputs import load_model, read_inputs
-from scarce.cli._options import FeaturesArgument, ForceOption, IdColumnOption, ImageSizeOption, ModelArgument
+from scarce.cli._inputs import get_embedding, load_model, read_inputs
+from scarce.cli._options import (
+    EmbedOption,
+    FeaturesArgument,
+    ForceOption,
+    IdColumnOption,
+    ImageSizeOption,
+    ModelArgument,
+)
 from scarce.cli._output import data_stream, show_note
 from scarce.errors import FileError
 
@@ -44,6 +51,7 @@ def predict(
     ] = False,
     id_column: IdColumnOption = None,
     image_size: ImageSizeOption = None,
+    embed: EmbedOption = None,
     force: ForceOption = False,
 ) -> None:
     """Predict the class of every example."""
@@ -51,7 +59,9 @@ def predict(
 
     if out is None:
         classifier, names = load_model(model)
-        inputs = read_inputs(features, id_column, image_size, names, classifier.input_shape_)
+        inputs = read_inputs(
+            features, id_column, image_size, names, classifier.input_shape_, get_embedding(classifier), embed
+        )
         show_note(inputs, beside_data=True)
         _write_predictions(classifier, inputs, data_stream(), every, spreadsheet_safe)
         return
@@ -60,7 +70,9 @@ def predict(
     # Opened first, so that a path that cannot be written fails before the work starts.
     with atomic_write(out, force=force) as temporary:
         classifier, names = load_model(model)
-        inputs = read_inputs(features, id_column, image_size, names, classifier.input_shape_)
+        inputs = read_inputs(
+            features, id_column, image_size, names, classifier.input_shape_, get_embedding(classifier), embed
+        )
         show_note(inputs)
         with temporary.open("w", encoding="utf-8", newline="") as file:
             _write_predictions(classifier, inputs, file, every, spreadsheet_safe)

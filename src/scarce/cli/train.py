@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from scarce.cli._embedding import embed_inputs, make_embedder
 from scarce.cli._inputs import Join, join_labels, read_confirmed
 from scarce.cli._options import (
     ClassesOption,
     ConflictOption,
     DeviceOption,
+    DownloadOption,
     FeaturesArgument,
     ForceOption,
     FormOption,
@@ -21,7 +23,9 @@ from scarce.cli._options import (
     ImageSizeOption,
     JoinOption,
     LabelsOption,
+    LayersOption,
     SeedOption,
+    TextOption,
     set_option,
 )
 from scarce.cli._output import (
@@ -34,8 +38,8 @@ from scarce.cli._output import (
     show_truth,
 )
 from scarce.cli._parsing import parse_classes, parse_priors, parse_settings, translate_type_errors
-from scarce.cli._runtime import rank, use_one_thread
-from scarce.errors import FileError, LabelError, ScarceError
+from scarce.cli._runtime import is_launched_by_torchrun, rank, use_one_thread
+from scarce.errors import FileError, LabelError, MethodError, ScarceError
 
 if TYPE_CHECKING:
     from scarce.estimators import ScarceClassifier
@@ -58,6 +62,18 @@ def train(
     join: JoinOption = "exact",
     id_column: IdColumnOption = None,
     image_size: ImageSizeOption = None,
+    embed: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME_OR_FOLDER",
+            help="Embed FEATURES, a folder of images or a table of texts, with a pretrained model, and train on the vectors: a "
+            "folder with a model of transformers, or NAME or NAME@REVISION of one in the cache of the hub.",
+            show_default=False,
+        ),
+    ] = None,
+    text: TextOption = None,
+    layers: LayersOption = 1,
+    download: DownloadOption = False,
     ordinary: Annotated[
         bool, typer.Option("--ordinary", help="The labels file holds true classes, not complementary labels.")
     ] = False,
@@ -229,6 +245,7 @@ def train(
     params, given_priors, class_names = parse_settings(settings), parse_priors(priors), parse_classes(classes)
     if ordinary and (form is not None or class_names is not None):
         raise LabelError("--form and --classes are for complementary labels; leave them out with --ordinary.")
+    _check_embed_options(embed, text, layers, download, image_size)
     from scarce._io.arrays import read_array
     from scarce._io.paths import check_file, check_writable_dir, is_dir
     from scarce._io.temporary import clean_leftovers
@@ -245,10 +262,16 @@ def train(
     from scarce.labels import read_labels
     from scarce.training._runtime import check_device, is_distributed
 
+    if embed is not None:  # before use_one_thread: large networks are faster on several
+        embedder = make_embedder(embed, features, text, layers, download=download, device=device)
+        cache = Path(f"{out}.embeddings.npy")
+        table = embed_inputs(features, embedder, cache, text=text, id_column=id_column, force=True)
+        print(f"embedded {len(table.values):,} examples with {embedder.info}", flush=True)
     use_one_thread()
     check_device(device)
-    table = read_features(features, id_column=id_column, image_size=image_size)
-    show_note(table)
+    if embed is None:
+        table = read_features(features, id_column=id_column, image_size=image_size)
+        show_note(table)
     if ordinary:
         target, rows = _read_ordinary(labels, table, join, id_column)
     else:
@@ -277,6 +300,8 @@ def train(
     _fit(classifier, inputs, target, table.names, checkpoint)
     if rank() > 0:
         return
+    if table.embedding is not None:
+        classifier.embedding_ = table.embedding
     classifier.save(out, force=force)
     checkpoint.unlink(missing_ok=True)
     clean_leftovers(checkpoint)
@@ -286,6 +311,23 @@ def train(
     print(f"saved the model to {out}")
     if not no_estimate:
         _estimate_accuracy(classifier, inputs, target)
+
+
+def _check_embed_options(
+    embed: str | None, text: str | None, layers: int, download: bool, image_size: str | None
+) -> None:
+    given = {"--text": text is not None, "--layers": layers != 1, "--download": download}
+    if embed is None:
+        for name in (name for name, is_given in given.items() if is_given):
+            raise MethodError(f"{name} is for --embed; pass --embed NAME_OR_FOLDER, or leave it out.")
+    elif image_size is not None:
+        raise MethodError(
+            f"--image-size {image_size} does not go with --embed, which resizes images; leave it out."
+        )
+    elif is_launched_by_torchrun():
+        raise MethodError(
+            "--embed does not work with several processes; run scarce embed first, and train on its file."
+        )
 
 
 @contextmanager

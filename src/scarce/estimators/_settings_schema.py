@@ -27,6 +27,7 @@ from scarce._io.schema import (
     text,
 )
 from scarce._validation import shorten
+from scarce.features.embedding_info import check_embedding_info
 
 _MAX_AXIS, _MAX_VALUES = 2**31, 2**27  # of the inputs of one example
 _ANY_NUMBER = number(finite=False)
@@ -136,6 +137,7 @@ _SETTINGS = fields(
         "annotators": optional(list_of(text)),
         "method_state": mapping(plain),
         "training_rows": optional(fields({"hashes": text, "is_complete": flag})),
+        "embedding": optional(check_embedding_info),
     },
 )
 

@@ -149,8 +149,9 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         Only with ``"refine"``: the estimated probability that an example of class y (row) excludes class k
         (column), and the counts behind it.
     choice_ : Choice
-        Only with ``method="auto"`` and complementary labels: the candidates with their weights, scores and times, and the choice
-        with its reason in one line; print it to read it.
+        Only with ``method="auto"`` and complementary labels: all candidates, and the choice with its reason; print it to read it.
+    embedding_ : EmbeddingInfo
+        Only if set after `fit`, as ``scarce train`` does: the pretrained model that computed `X`, to save with the classifier.
     held_out_report_ : ComplementaryReport
         Only with a stack: its accuracy, estimated from the labels of training rows, each predicted by copies that were trained
         without it.
@@ -287,7 +288,7 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
         labels, classes = self._read_labels(y)
         check_consistent_length(X, labels)
         earlier = self.method_.fitted_attributes() if hasattr(self, "method_") else {}
-        for name in ("choice_", "held_out_report_", "_held_out", *earlier):
+        for name in ("choice_", "embedding_", "held_out_report_", "_held_out", *earlier):
             self.__dict__.pop(name, None)
         if fits_stack(self, X):
             self._fit_stack(X, labels)

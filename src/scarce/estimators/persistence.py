@@ -28,6 +28,7 @@ from scarce.estimators._upgrade import upgrade_settings, upgrade_state
 from scarce.estimators.auto import Choice
 from scarce.estimators.auto._stacked_method import StackedMethod
 from scarce.estimators.classifier import ScarceClassifier
+from scarce.features import EmbeddingInfo
 from scarce.labels import LabelSummary
 from scarce.methods import Method, make_method
 from scarce.models import Stack, Standardize, make_model, stack_from_description
@@ -36,8 +37,9 @@ from scarce.training import History, map_logits
 from scarce.training._build import MakeModule
 from scarce.training._runtime import check_device
 
-_FORMAT = "scarce-classifier-4"
-_EARLIER_FORMATS = ("scarce-classifier-1", "scarce-classifier-2", "scarce-classifier-3")
+_FORMAT = "scarce-classifier-5"
+_RENAMED_FORMATS = ("scarce-classifier-1", "scarce-classifier-2", "scarce-classifier-3")
+_EARLIER_FORMATS = (*_RENAMED_FORMATS, "scarce-classifier-4")  # 4 is 5 without the field "embedding"
 _SETTINGS, _WEIGHTS = "classifier.json", "weights.safetensors"
 _CUSTOM = "custom"
 # Parameters that are stored elsewhere, or that belong to one training run and not to the classifier.
@@ -157,6 +159,7 @@ def _settings(classifier: ScarceClassifier, weights_file: Path) -> dict[str, Any
     choice: Choice | None = getattr(classifier, "choice_", None)
     classes = classifier.classes_
     names = getattr(classifier, "feature_names_in_", None)
+    embedding: EmbeddingInfo | None = getattr(classifier, "embedding_", None)
     return {
         "format": _FORMAT,
         "versions": {
@@ -186,6 +189,7 @@ def _settings(classifier: ScarceClassifier, weights_file: Path) -> dict[str, Any
         "labels": classifier.label_summary_.as_dict(),
         "history": classifier.history_.records,
         "training_rows": classifier.training_rows_.as_dict() if classifier.training_rows_ else None,
+        "embedding": embedding.as_dict() if embedding else None,
     }
 
 
@@ -215,7 +219,7 @@ def _read_settings(folder: Path) -> dict[str, Any]:
 def _rebuild(
     settings: dict[str, Any], weights: dict[str, Tensor], module: nn.Module | MakeModule | None
 ) -> ScarceClassifier:
-    is_earlier = settings["format"] in _EARLIER_FORMATS
+    is_earlier = settings["format"] in _RENAMED_FORMATS
     if is_earlier:
         settings = upgrade_settings(settings)
     name = settings["module"]
@@ -294,6 +298,8 @@ def _restore_attributes(classifier: ScarceClassifier, settings: dict[str, Any]) 
     classifier.history_ = History(settings["history"])
     rows = settings.get("training_rows")  # earlier versions did not store them
     classifier.training_rows_ = None if rows is None else TrainingRows.from_dict(rows)
+    if settings.get("embedding") is not None:
+        classifier.embedding_ = EmbeddingInfo.from_dict(settings["embedding"])
     summary = {
         key: tuple(value) if isinstance(value, list) else value for key, value in settings["labels"].items()
     }

@@ -25,6 +25,8 @@ from scarce.features._image_shapes import (
 )
 
 _SUFFIXES = {".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".pgm", ".ppm"}
+IMAGE_SUFFIXES = ", ".join(sorted(_SUFFIXES))
+"""For messages."""
 _FORMATS = (
     "PNG",
     "JPEG",
@@ -91,7 +93,7 @@ def read_images(
     ids = sorted(paths)
     if not ids:
         raise FileError(
-            f"{folder} contains neither images ({', '.join(sorted(_SUFFIXES))}) nor shards (.npy, .parquet); check the path."
+            f"{folder} contains neither images ({IMAGE_SUFFIXES}) nor shards (.npy, .parquet); check the path."
         )
     # Read the headers first, so that most errors are found before any pixels are read.
     headers = [_read_header(paths[name]) for name in ids]
@@ -118,7 +120,7 @@ def find_images(folder: Path) -> dict[str, Path]:
 
 
 @contextmanager
-def _open_image(path: Path) -> Iterator[Image.Image]:
+def open_image(path: Path) -> Iterator[Image.Image]:
     """Open an image, turned as its EXIF orientation says: cameras store the orientation, not rotated pixels."""
     with _open_unturned(path) as image:
         ImageOps.exif_transpose(image, in_place=True)
@@ -195,3 +197,18 @@ def _cover(image: Image.Image, size: Size) -> Image.Image:
     left, top = (image.width - part_width) / 2, (image.height - part_height) / 2
     box = left, top, image.width - left, image.height - top
     return image.resize((width, height), Image.Resampling.BILINEAR, box)
+
+
+def read_image(path: Path, mode: str = "RGB") -> Image.Image:
+    """Return an image, upright and in this mode; gray values are repeated for RGB.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     Image.new("L", (3, 2), 7).save(Path(folder, "a.png"))
+    ...     read_image(Path(folder, "a.png")).getpixel((0, 0))
+    (7, 7, 7)
+    """
+    with open_image(path) as image:
+        return _convert(image, mode)

@@ -11,10 +11,12 @@ from scarce._io.arrays import map_array, read_arrays
 from scarce._io.idx import is_idx_name, read_idx
 from scarce._io.paths import check_file, is_dir, prefix_errors
 from scarce.errors import FeatureError, FileError
+from scarce.features._embedding_files import read_sidecar
 from scarce.features._image_shapes import Size, parse_size
 from scarce.features._images import read_images
 from scarce.features._shard_files import find_shards, open_shards
 from scarce.features._tables import read_csv_features, read_parquet_features
+from scarce.features.embedding_info import EmbeddingInfo
 from scarce.features.shards import Shards
 
 _FEATURE_NAMES = ("X", "features", "inputs")
@@ -34,6 +36,8 @@ class Features:
         Names of the columns.
     note : str or None
         What `read_features` did to the images of a folder to give them one shape, as a sentence; the commands print it.
+    embedding : EmbeddingInfo or None
+        The pretrained model that computed the features, if they are embeddings.
 
     Raises
     ------
@@ -54,6 +58,7 @@ class Features:
     ids: NDArray[Any] | None = None
     names: list[str] | None = None
     note: str | None = None
+    embedding: EmbeddingInfo | None = None
 
     def __post_init__(self) -> None:
         if self.values.dtype.kind not in "biuf":
@@ -101,7 +106,8 @@ def read_features(
     path : path
         One of
 
-        - ``.npy``: an array with one row per example;
+        - ``.npy``: an array with one row per example; the file that ``scarce embed`` writes next to it, ``NAME.npy.json``, holds
+          ids and the model;
         - ``.npz``: an array named ``X``, ``features`` or ``inputs`` (or a single array), and optionally ``ids``;
         - ``.csv`` or ``.parquet``: a table with named numeric columns;
         - a file in the idx format of MNIST;
@@ -193,7 +199,10 @@ def _read_arrays(path: Path) -> Features:
     if is_idx_name(path):
         return Features(read_idx(path))
     if path.suffix.lower() == ".npy":
-        return Features(map_array(path))
+        array, described = map_array(path), read_sidecar(path)
+        if described is None:
+            return Features(array)
+        return Features(array, described.ids, embedding=described.embedding)
     if path.suffix.lower() != ".npz":
         raise FileError(
             f"{path} ends in {path.suffix or 'nothing'!r}; features are read from .npy, .npz, .csv, .parquet, idx files "

