@@ -5,8 +5,9 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-# Listed here because the registry imports torch.
+# Listed here because the registries import torch.
 ModelName = Literal["linear", "mlp", "lenet", "resnet", "densenet"]
+RecipeName = Literal["annealed", "fast", "paper"]
 
 FeaturesArgument = Annotated[
     Path,
