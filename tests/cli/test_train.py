@@ -12,8 +12,7 @@ from helpers.command_line import RunCommand
 from helpers.csv_files import write_csv
 
 import scarce
-from scarce.cli._options import ModelName
-from scarce.cli.train import RecipeName
+from scarce.cli._options import ModelName, RecipeName
 from scarce.estimators._method_choice import choose_method
 from scarce.models import MODELS
 from scarce.simulate import uniform
@@ -32,6 +31,15 @@ def answers(dataset_dir: Path, tmp_path: Path) -> Path:
 def test_option_names_match_registries() -> None:
     assert get_args(ModelName) == tuple(MODELS)
     assert get_args(RecipeName) == tuple(RECIPES)
+
+
+def test_train_with_fast_recipe_makes_1500_steps(dataset_dir: Path, tmp_path: Path, run: RunCommand) -> None:
+    """The 90 examples are a single batch."""
+    command = ["train", dataset_dir / "features.csv", "--labels", dataset_dir / "labels.csv"]
+    options = ["--method", "cc", "--module", "linear", "--no-estimate", "--recipe", "fast"]
+    result = run(*command, "--out", tmp_path / "model", *options)
+    assert (result.code, result.err) == (0, "")
+    assert "trained for 1500 epochs in " in result.out
 
 
 def test_train_accepts_ordinary_labels(dataset_dir: Path, tmp_path: Path, run: RunCommand) -> None:

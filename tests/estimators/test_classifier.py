@@ -272,7 +272,7 @@ def test_classifier_accepts_recipe_and_overrides(blobs):
     assert len(history) == 7
     assert set(history["learning_rate"]) == {0.5}
     with pytest.raises(
-        MethodError, match="recipe='slow' is unknown; expected 'annealed', 'paper' or a Recipe"
+        MethodError, match="recipe='slow' is unknown; expected 'annealed', 'fast', 'paper' or a Recipe"
     ):
         ScarceClassifier(recipe="slow").fit(X, labels)
 
@@ -395,7 +395,7 @@ def test_score_before_fit_raises_not_fitted_error(blobs):
 def test_classifier_rejects_unknown_recipe(blobs, recipe):
     X, _, labels = blobs
     with pytest.raises(
-        MethodError, match=f"recipe={recipe!r} is unknown; expected 'annealed', 'paper' or a Recipe"
+        MethodError, match=f"recipe={recipe!r} is unknown; expected 'annealed', 'fast', 'paper' or a Recipe"
     ):
         ScarceClassifier(recipe=recipe).fit(X, labels)
 

@@ -9,10 +9,10 @@ import torch
 from torch import nn
 
 from scarce.errors import MethodError
-from scarce.training import ANNEALED, PAPER, RECIPES, Recipe
+from scarce.training import ANNEALED, FAST, PAPER, RECIPES, Recipe
 
 
-def test_paper_and_annealed_recipes_have_published_settings():
+def test_named_recipes_have_documented_settings():
     expected = {
         "epochs": 200,
         "batch_size": 256,
@@ -24,7 +24,8 @@ def test_paper_and_annealed_recipes_have_published_settings():
     }
     assert asdict(PAPER) == asdict(PAPER) | expected
     assert asdict(ANNEALED) == asdict(PAPER) | {"epochs": 40, "schedule": "cosine"}
-    assert RECIPES == {"paper": PAPER, "annealed": ANNEALED}
+    assert asdict(FAST) == asdict(ANNEALED) | {"epochs": 10, "batch_size": 128, "learning_rate": 3e-3}
+    assert RECIPES == {"annealed": ANNEALED, "fast": FAST, "paper": PAPER}
 
 
 @pytest.mark.parametrize(

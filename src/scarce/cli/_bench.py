@@ -2,17 +2,17 @@
 
 from collections.abc import Iterable, Sized
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from scarce.cli._options import RecipeName
 from scarce.cli._runtime import needs_bench_extra
 from scarce.errors import FileError, MethodError
 
 if TYPE_CHECKING:
     from scarce.bench import Experiment, PackedStore, Plan, Status, Store, TrialRecord
 
-Recipe = Literal["paper", "annealed"]
 ExperimentArgument = Annotated[
     str,
     typer.Argument(
@@ -54,10 +54,10 @@ SeedsOption = Annotated[
     int | None, typer.Option(min=1, help="The number of seeds, starting at 0.", show_default=False)
 ]
 RecipeOption = Annotated[
-    Recipe | None,
+    RecipeName | None,
     typer.Option(
         metavar="NAME",
-        help="The training recipe, with its number of epochs: paper or annealed.",
+        help="The training recipe, with its number of epochs: annealed, fast or paper.",
         show_default=False,
     ),
 ]
@@ -67,7 +67,7 @@ DataDirOption = Annotated[
 ]
 
 
-def load(name: str, epochs: int | None, seeds: int | None, recipe: Recipe | None) -> "Experiment":
+def load(name: str, epochs: int | None, seeds: int | None, recipe: RecipeName | None) -> "Experiment":
     """Return an experiment with the changes of the command line."""
     with needs_bench_extra("bench"):
         from scarce.bench import load_experiment

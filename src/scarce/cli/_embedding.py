@@ -17,7 +17,7 @@ _TABLES = (".csv", ".parquet")
 
 
 def make_embedder(
-    model: str, path: Path, text: str | None, layers: int, *, download: bool, device: str
+    model: str, path: Path, text: str | None, layers: int | None, *, download: bool, device: str
 ) -> "Embedder":
     """Return the embedder for a folder of images, or for the column `text` of a table, after a check that they fit."""
     from scarce._io.paths import is_dir
@@ -95,7 +95,9 @@ def embed_for_model(
     name = model or (f"{known.model}@{known.revision}" if is_hub else known.model)
     fix = "pass its folder, or NAME@REVISION, with --embed"
     try:
-        embedder = make_embedder(name, path, text, known.layers, download=False, device="cpu")
+        embedder = make_embedder(
+            name, path, text, known.layers if known.kind == "text" else None, download=False, device="cpu"
+        )
     except FileError as error:
         if model is not None:
             raise

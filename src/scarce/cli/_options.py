@@ -5,8 +5,9 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-# Listed here because the registry imports torch.
+# Listed here because the registries import torch.
 ModelName = Literal["linear", "mlp", "lenet", "resnet", "densenet"]
+RecipeName = Literal["annealed", "fast", "paper"]
 
 FeaturesArgument = Annotated[
     Path,
@@ -81,11 +82,12 @@ TextOption = Annotated[
     typer.Option(metavar="COLUMN", help="The column of a table with the texts to embed.", show_default=False),
 ]
 LayersOption = Annotated[
-    int,
+    int | None,
     typer.Option(
         metavar="N",
         min=1,
-        help="For texts: how many of the last layers to use, side by side; 4 also keeps how texts are phrased.",
+        help="For texts: how many of the last layers to use, side by side; by default 4. 1 is as in sentence-transformers.",
+        show_default=False,
     ),
 ]
 DownloadOption = Annotated[

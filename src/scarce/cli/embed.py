@@ -42,7 +42,7 @@ def embed(
         ),
     ],
     text: TextOption = None,
-    layers: LayersOption = 1,
+    layers: LayersOption = None,
     id_column: IdColumnOption = None,
     batch_size: Annotated[int, typer.Option(metavar="N", min=1, help="Images or texts per batch.")] = 32,
     download: DownloadOption = False,

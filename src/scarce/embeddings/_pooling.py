@@ -16,6 +16,7 @@ POOLER = "pooler"
 MEAN = "mean"
 NORMALIZED = "normalized"
 _CLASS_TOKENS = ("cls_token", "class_embedding", "class_token")
+_DEFAULT_LAYERS = 4
 
 
 def image_pooling(model: nn.Module, missing: Collection[str]) -> str:
@@ -32,6 +33,12 @@ def image_pooling(model: nn.Module, missing: Collection[str]) -> str:
     return MEAN if any("pooler" in name for name in missing) else POOLER
 
 
+def default_layers(model: nn.Module, folder: Path, n_layers: int) -> int:
+    """Return the last four layers, or fewer if there are fewer; one for CLIP, and if the model says to use the first token."""
+    is_single = hasattr(model, "get_text_features") or _uses_first_token(folder)
+    return 1 if is_single else min(_DEFAULT_LAYERS, n_layers)
+
+
 def text_pooling(model: nn.Module, folder: Path, layers: int) -> str:
     """Return how the vectors of texts are made: the text features of CLIP, or the mean over tokens or the first token.
 
@@ -42,8 +49,11 @@ def text_pooling(model: nn.Module, folder: Path, layers: int) -> str:
         return f"{MEAN} of {layers} layers, {NORMALIZED}"
     if hasattr(model, "get_text_features"):
         return PROJECTED
-    uses_first = _read_settings(folder / "1_Pooling" / "config.json").get("pooling_mode_cls_token") is True
-    return f"{CLASS_TOKEN if uses_first else MEAN}, {NORMALIZED}"
+    return f"{CLASS_TOKEN if _uses_first_token(folder) else MEAN}, {NORMALIZED}"
+
+
+def _uses_first_token(folder: Path) -> bool:
+    return _read_settings(folder / "1_Pooling" / "config.json").get("pooling_mode_cls_token") is True
 
 
 def max_tokens(folder: Path, default: int, limit: int) -> int:

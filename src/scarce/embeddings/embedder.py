@@ -14,6 +14,7 @@ from scarce._validation import check_integer, check_option
 from scarce.embeddings._model_files import ModelFiles, find_model
 from scarce.embeddings._pooling import (
     POOLER,
+    default_layers,
     image_pooling,
     max_tokens,
     pool_images,
@@ -44,9 +45,10 @@ class Embedder:
         What to embed.
     download : bool
         Download a model of the hub that is not in the cache. Otherwise no connection is opened.
-    layers : int
-        For texts: how many of the last layers to take the mean over tokens of, side by side. 1 gives the vectors of
-        sentence-transformers, which are trained to compare what texts are about; 4 also keeps how they are phrased [1]_.
+    layers : int, optional
+        For texts: how many of the last layers to take the mean over tokens of, side by side. By default 4, which also keeps how
+        texts are phrased [1]_, or the class token if the model says so. 1 gives the vectors of sentence-transformers, which are
+        trained to compare what texts are about.
     device : str
         Device to compute on, such as ``"cpu"`` or ``"cuda"``.
 
@@ -97,20 +99,24 @@ class Embedder:
         model: str | Path,
         kind: EmbeddingKind,
         *,
-        layers: int = 1,
+        layers: int | None = None,
         download: bool = False,
         device: str = "cpu",
     ) -> None:
         check_option("kind", kind, ("image", "text"))
-        layers = check_integer("layers", layers, low=1)
-        if layers > 1 and kind == "image":
-            raise MethodError(f"layers={layers} is for texts; leave it out for images.")
+        if layers is not None:
+            layers = check_integer("layers", layers, low=1)
+            if kind == "image":
+                raise MethodError(f"layers={layers} is for texts; leave it out for images.")
         require("transformers")
         files = find_model(str(model), download=download)
         self._device = _check_device(device)
         with quiet():
             self._prepare = _load_processor(files, kind)
             self._model, missing = _load_model(files)
+        n_layers = getattr(self._model.config, "num_hidden_layers", None) or 1
+        if layers is None:
+            layers = default_layers(self._model, files.folder, n_layers) if kind == "text" else 1
         pooling = (
             image_pooling(self._model, missing)
             if kind == "image"
@@ -120,10 +126,9 @@ class Embedder:
         if kind == "text":
             self._layers = layers
             self._max_tokens = _max_tokens(files, self._prepare, self._model)
-            n_layers = getattr(self._model.config, "num_hidden_layers", None)
-            if layers > 1 and (n_layers is None or layers > n_layers):
+            if layers > n_layers:
                 raise MethodError(
-                    f"layers={layers}, but {files.name} has {n_layers or 1}; expected at most that many: pass fewer."
+                    f"layers={layers}, but {files.name} has {n_layers}; expected at most that many: pass fewer."
                 )
         self._model = self._model.to(self._device)
         self.info = EmbeddingInfo(

@@ -43,7 +43,8 @@ _SINGLE_RUN_PARAMS = (
     "method_params", "transition", "standardize", "early_stopping", "warm_start", "distributed",
 )  # fmt: skip
 _MAX_MAPPED_VALUES = 10**8  # a larger memory-mapped table counts as on disk
-_MIN_STEPS = 1000  # 40 epochs of a small table are only a few dozen steps
+# By recipe: 40 epochs of a small table are only a few dozen steps.
+_MIN_STEPS = {"annealed": 1000, "fast": 1500}
 _MIN_LBFGS_ITERATIONS = 200  # it stops earlier if it converges
 _MAX_LABELS_PER_CLASS = 5_000  # exclusions or answers; a network cannot memorize more
 _NOISE, _IMAGE_NOISE, _STRONG_NOISE, _DROPOUT = 0.5, 0.6, 1.0, 0.5
@@ -120,7 +121,7 @@ def training_method(
 def training_recipe(
     classifier: "ScarceClassifier", labels: ComplementaryLabels, method: Method, *, is_image: bool
 ) -> Recipe:
-    """Return the recipe with the overrides of the classifier; small data get more epochs of ``"annealed"``."""
+    """Return the recipe with the overrides of the classifier; small data get more epochs of ``"annealed"`` and ``"fast"``."""
     recipe = classifier.recipe
     if not isinstance(recipe, Recipe):
         recipe = RECIPES[check_option("recipe", recipe, RECIPES, also="a Recipe")]
@@ -129,8 +130,9 @@ def training_recipe(
     }
     overrides |= regularization(classifier, labels, method, is_image=is_image)
     recipe = replace(recipe, seed=random_seed(classifier.random_state), **overrides)
-    if classifier.recipe == "annealed" and classifier.epochs is None:
-        min_epochs = math.ceil(_MIN_STEPS / math.ceil(labels.n_examples / recipe.batch_size))
+    if isinstance(classifier.recipe, str) and classifier.recipe in _MIN_STEPS and classifier.epochs is None:
+        steps_per_epoch = math.ceil(labels.n_examples / recipe.batch_size)
+        min_epochs = math.ceil(_MIN_STEPS[classifier.recipe] / steps_per_epoch)
         if recipe.optimizer == "lbfgs":
             min_epochs = _MIN_LBFGS_ITERATIONS
         recipe = replace(recipe, epochs=max(recipe.epochs, min_epochs))
@@ -145,12 +147,16 @@ def regularization(
     is_image: bool,
     strong: bool = False,
 ) -> dict[str, Any]:
-    """Return the input noise and dropout for few labels; empty if the user set one, or the network is not the default MLP."""
+    """Return the input noise and dropout for few labels.
+
+    Empty if the user set one of the two or a recipe of their own, with the recipe of the paper, and for networks other than
+    the default MLP.
+    """
     is_free = (
         classifier.input_noise is None and classifier.dropout is None and classifier.optimizer != "lbfgs"
     )
     is_mlp = isinstance(classifier.module, str) and classifier.module in ("auto", "mlp")
-    if not (is_free and is_mlp and classifier.recipe == "annealed"):
+    if not (is_free and is_mlp and classifier.recipe in ("annealed", "fast")):
         return {}
     return choose_regularization(method, labels, is_image=is_image, strong=strong)
 

@@ -3,11 +3,12 @@
 from scarce.training.callbacks import Callback, EarlyStopping, EpochMetric, ProgressBar
 from scarce.training.inference import map_logits, mean_loss, predict_logits
 from scarce.training.loop import train
-from scarce.training.recipe import ANNEALED, PAPER, RECIPES, Recipe
+from scarce.training.recipe import ANNEALED, FAST, PAPER, RECIPES, Recipe
 from scarce.training.state import History, TrainingState
 
 __all__ = [
     "ANNEALED",
+    "FAST",
     "PAPER",
     "RECIPES",
     "Callback",

@@ -1,6 +1,7 @@
 """Experiment files that compare classifiers."""
 
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from helpers.bench import CLASSIFIERS, IMAGES, plan_trials, tiny_experiment, tiny_plan, write_experiment
@@ -8,7 +9,9 @@ from helpers.bench import CLASSIFIERS, IMAGES, plan_trials, tiny_experiment, tin
 from scarce.bench.baselines import BASELINES
 from scarce.bench.spec._classifier_grid import ClassifierGrid, ClassifierParams
 from scarce.bench.spec.experiment import load_experiment
+from scarce.bench.spec.trial import RecipeName
 from scarce.errors import FileError, MethodError
+from scarce.training import RECIPES
 
 REPLACED = {
     'split = "70/30"': ("", "the field 'split' is missing; add split = '70/30', '10-fold' or 'standard'"),
@@ -160,6 +163,28 @@ def test_image_experiments_have_expected_trials() -> None:
         ("true labels, n = 3,000", "true labels")
     }
     assert {trial.spec.setting for trial in plan_trials(refine)} == {"uniform", "scar-a", "biased-a"}
+
+
+def test_recipes_experiment_compares_recipes_per_method() -> None:
+    trials = plan_trials(load_experiment("recipes"))
+    assert len(trials) == (4 + 2 * 3 + 2) + 2 * (8 + 2 * 8 + 4)
+    small = {trial.label for trial in trials if trial.spec.n_train == 3000}
+    assert small == {
+        f"{method}, {variant}"
+        for method in ("cc", "scarce", "scar-likelihood", "refine", "answers")
+        for variant in ("annealed", "fast", "fast, affine", "fast, noise")
+    }
+    for trial in trials:
+        params = trial.spec.method_params
+        assert (params.get("recipe") == "fast") == (", fast" in trial.label)
+        assert (params.get("augmentation"), params.get("input_noise")) == (
+            ["affine"] if trial.label.endswith("affine") else None,
+            0.3 if trial.label.endswith("noise") else None,
+        )
+
+
+def test_recipe_names_match_registry() -> None:
+    assert get_args(RecipeName) == tuple(RECIPES)
 
 
 def test_split_decides_whether_digits_is_a_table(tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def test_shipped_experiment_has_name_of_its_file_and_distinct_trials(name: str) 
     experiment = load_experiment(name)
     assert experiment.name == name
     repeats = name.startswith("paper-") or name == "mnist-mlp-paper"
-    is_own = name.startswith("default-") or name in ("images-by-size", "few-refine")
+    is_own = name.startswith("default-") or name in ("images-by-size", "few-refine", "recipes")
     expected = "paper" if repeats else "own" if is_own else "shortened"
     assert experiment.protocol == expected
     keys = [trial.key for trial in planned_trials(name)]
@@ -91,6 +91,7 @@ def test_grid_tables_override_top_level_fields(tmp_path: Path) -> None:
         ({"epochs": 20}, "shortened", 20, "constant"),
         ({"recipe": "annealed"}, "shortened", 40, "cosine"),
         ({"recipe": "annealed", "epochs": 5}, "shortened", 5, "cosine"),
+        ({"recipe": "fast"}, "shortened", 10, "cosine"),
     ],
 )
 def test_changed_recipe_is_not_the_papers_protocol(

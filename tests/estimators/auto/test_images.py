@@ -209,10 +209,10 @@ def test_balance_decreases_with_the_number_of_labels():
         return trainer.balance
 
     y = np.arange(600) % 4
-    assert balance(uniform(y[:40])) == 3.0  # the largest
-    assert balance(uniform(y)) == pytest.approx(1.0)  # 150 exclusions per class
+    assert balance(uniform(y[:40])) == 0.3  # the largest
+    assert balance(uniform(y)) == pytest.approx(0.1)  # 150 exclusions per class
     confirmed = ComplementaryLabels(np.zeros(601, int), np.array([]), np.arange(4), None, y)
-    assert balance(confirmed) == pytest.approx(1 / 3)  # a true label excludes three classes
+    assert balance(confirmed) == pytest.approx(0.1 / 3)  # a true label excludes three classes
 
 
 def test_trainer_scales_pixels_to_the_unit_interval():

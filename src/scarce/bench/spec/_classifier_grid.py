@@ -34,6 +34,7 @@ from scarce.bench.spec._grid import (
     check_unique_names,
 )
 from scarce.bench.spec._splits import N_FOLDS, Split
+from scarce.bench.spec.trial import RecipeName
 from scarce.datasets import DatasetFacts, TableFacts, available_datasets
 from scarce.errors import MethodError
 from scarce.methods import available_methods, make_method
@@ -49,7 +50,7 @@ class ClassifierParams(TomlModel):
     module: Literal["auto", "linear", "nystroem", "mlp", "lenet", "resnet"] = "auto"
     method_params: Params = Field(default_factory=dict)
     transition: Literal["uniform"] | None = None
-    recipe: Literal["annealed", "paper"] = "annealed"
+    recipe: RecipeName = "annealed"
     epochs: Annotated[StrictInt, Field(ge=1)] | None = None
     batch_size: StrictInt | None = None
     learning_rate: FiniteNumber | None = None

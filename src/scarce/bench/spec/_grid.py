@@ -21,7 +21,7 @@ from pydantic import (
 from scarce._io.schema import check_depth
 from scarce._validation import check_option, shorten
 from scarce.bench.spec._base import TomlModel
-from scarce.bench.spec.trial import Perturbed
+from scarce.bench.spec.trial import Perturbed, RecipeName
 from scarce.datasets import available_datasets
 from scarce.datasets.registry import facts_of
 from scarce.errors import MethodError
@@ -235,7 +235,7 @@ class Grid(TomlModel):
     methods: Annotated[tuple[MethodEntry, ...], BeforeValidator(as_list), Field(min_length=1)]
     models: Annotated[tuple[str, ...], BeforeValidator(as_list), Field(min_length=1)]
     seeds: Annotated[tuple[Seed, ...], BeforeValidator(as_seeds), Field(min_length=1)] = (0, 1, 2, 3, 4)
-    recipe: Literal["paper", "annealed"] = "paper"
+    recipe: RecipeName = "paper"
     epochs: StrictInt | None = None
     batch_size: StrictInt | None = None
     learning_rate: FiniteNumber | None = None

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import BaseModel, Discriminator, Field, Tag, ValidationError, model_validator
 
@@ -15,7 +15,7 @@ from scarce._validation import check_integer, check_option
 from scarce.bench.spec._base import TomlModel, describe_error
 from scarce.bench.spec._classifier_grid import ClassifierGrid
 from scarce.bench.spec._grid import MAX_SEEDS, Grid, MethodEntry, Setting, check_params
-from scarce.bench.spec.trial import Kind, Perturbed, ProtocolName
+from scarce.bench.spec.trial import Kind, Perturbed, ProtocolName, RecipeName
 from scarce.errors import FileError, MethodError
 from scarce.methods import available_methods, make_method
 from scarce.priors import PRIOR_ESTIMATORS
@@ -153,7 +153,7 @@ class Experiment(TomlModel):
         *,
         epochs: int | None = None,
         seeds: int | None = None,
-        recipe: Literal["paper", "annealed"] | None = None,
+        recipe: RecipeName | None = None,
     ) -> "Experiment":
         """Return the experiment with other epochs, seeds or recipe; a changed recipe makes its protocol ``shortened``.
 
@@ -163,7 +163,7 @@ class Experiment(TomlModel):
             The number of epochs.
         seeds : int, optional
             The number of seeds, starting at 0.
-        recipe : {"paper", "annealed"}, optional
+        recipe : {"annealed", "fast", "paper"}, optional
             The recipe, with its own number of epochs unless `epochs` is given.
 
         Returns

@@ -12,6 +12,7 @@ from scarce.training import Recipe
 
 Kind = Literal["accuracy", "priors", "classifiers"]
 ProtocolName = Literal["paper", "shortened", "own"]
+RecipeName = Literal["annealed", "fast", "paper"]
 
 _REVISIONS = ("method_revision", "labels_revision", "model_revision", "training_revision")
 

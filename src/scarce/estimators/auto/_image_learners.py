@@ -30,7 +30,10 @@ BATCH_SIZE = 128
 _LEARNING_RATE = 3e-3
 _MIN_LENET_SIDE = 12
 _NOISE = 0.3
-_BALANCE_LABELS, _MAX_BALANCE = 150.0, 3.0  # the balance is 1 with 150 exclusions per class
+_BALANCE_LABELS, _MAX_BALANCE = (
+    15.0,
+    0.3,
+)  # the balance is 0.3 with up to 50 exclusions per class, then decreases
 _MIN_PRIOR = 1e-3
 _MIN_STEPS = 20  # of a network that a time limit shortens
 
