@@ -43,6 +43,49 @@ def test_terminated_training_says_how_to_resume(
     assert [path.name for path in tmp_path.iterdir()] == ["model.checkpoint"]
 
 
+def test_killed_stack_of_images_is_resumed_with_the_same_weights(
+    tmp_path: Path, run: Run, fork_server: ForkServer
+) -> None:
+    y = np.arange(12) % 3
+    images = (
+        np.random.default_rng(0).integers(0, 255, (12, 8, 8)).astype(np.uint8) // 4
+        + 90 * (y == 0)[:, None, None]
+    )
+    np.save(tmp_path / "images.npy", images.astype(np.uint8))
+    scar(y, c=0.6, seed=0).save(tmp_path / "labels.npz")
+
+    def command(name: str) -> list[object]:
+        files = [
+            "train",
+            tmp_path / "images.npy",
+            "--labels",
+            tmp_path / "labels.npz",
+            "--out",
+            tmp_path / name,
+        ]
+        return [*files, "--no-estimate"]
+
+    assert run(*command("whole")).code == 0
+    networks = tmp_path / "model.checkpoint.networks"
+    for number, code in ((signal.SIGKILL, -signal.SIGKILL), (signal.SIGTERM, 130)):
+        process = fork_server.start(*command("model"), halt_after=400, once=networks)
+        process.wait_until_halted()
+        process.send(number)
+        ended = process.wait()
+        assert ended.code == code
+        n_finished = len(list(networks.glob("*.safetensors")))
+        assert n_finished > 0
+    assert (
+        ended.err.splitlines()[-1]
+        == f"interrupted after {n_finished} networks; rerun the same command to resume"
+    )
+    resumed = run(*command("model"))
+    assert f"resuming after {n_finished} networks" in resumed.out
+    assert not networks.exists()
+    weights = [(tmp_path / name / "weights.safetensors").read_bytes() for name in ("whole", "model")]
+    assert weights[0] == weights[1]
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 @pytest.mark.parametrize("command", ["priors", "demo"])
 def test_interrupted_command_ends_in_one_line_without_output(

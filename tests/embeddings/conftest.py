@@ -32,4 +32,4 @@ def images(vit: Path) -> Embedder:
 
 @pytest.fixture(scope="session")
 def texts() -> Embedder:
-    return Embedder(MINILM, "text")
+    return Embedder(MINILM, "text", layers=1)

@@ -80,6 +80,10 @@ def test_vectors_of_texts_are_means_over_their_tokens(texts):
     assert found[0] @ found[1] > found[0] @ found[2]
 
 
+def test_texts_are_embedded_by_their_last_four_layers_by_default():
+    assert Embedder(MINILM, "text").info.pooling == "mean of 4 layers, normalized"
+
+
 def test_vectors_of_several_layers_stand_side_by_side():
     embedder = Embedder(MINILM, "text", layers=2)
     expected = np.concatenate([mean_by_hand(MINILM, TEXTS[0], layer) for layer in (-2, -1)])

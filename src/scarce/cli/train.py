@@ -2,8 +2,6 @@
 
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -39,8 +37,9 @@ from scarce.cli._output import (
     show_truth,
 )
 from scarce.cli._parsing import parse_classes, parse_priors, parse_settings, translate_type_errors
+from scarce.cli._resuming import fit_resumably, locked
 from scarce.cli._runtime import is_launched_by_torchrun, rank, use_one_thread
-from scarce.errors import FileError, LabelError, MethodError, ScarceError
+from scarce.errors import LabelError, MethodError, ScarceError
 
 if TYPE_CHECKING:
     from scarce.estimators import ScarceClassifier
@@ -251,15 +250,16 @@ def train(
     _check_embed_options(embed, text, layers, download, image_size)
     from scarce._io.arrays import read_array
     from scarce._io.paths import check_file, check_writable_dir, is_dir
-    from scarce._io.temporary import clean_leftovers
+    from scarce._io.temporary import clean_leftovers, delete
 
     check_writable_dir(out, "classifier.json", force=force)
     if rank() == 0:
-        context.with_resource(_locked(out))
+        context.with_resource(locked(out))
         check_writable_dir(out, "classifier.json", force=force)  # another process may just have written it
     is_dir(features), check_file(labels)  # before importing torch, which takes seconds
     matrix = transition if transition in (None, "uniform", "confirmed") else read_array(transition)
     from scarce.estimators import ScarceClassifier
+    from scarce.estimators.auto._network_store import networks_folder
     from scarce.features import read_features
     from scarce.features._arrays import take_rows
     from scarce.labels import read_labels
@@ -299,8 +299,9 @@ def train(
         show_labels(known.labels, known.priors)
     if restart and rank() == 0:
         checkpoint.unlink(missing_ok=True)
+        delete(networks_folder(checkpoint))
     inputs = take_rows(table.values, rows)
-    _fit(classifier, inputs, target, table.names, checkpoint)
+    fit_resumably(classifier, inputs, target, table.names, checkpoint)
     if rank() > 0:
         return
     if table.embedding is not None:
@@ -333,16 +334,6 @@ def _check_embed_options(
         )
 
 
-@contextmanager
-def _locked(out: Path) -> Iterator[None]:
-    from scarce._io.locks import held
-
-    with held(Path(f"{out}.lock")) as acquired:
-        if not acquired:
-            raise FileError(f"another process is training into {out}; wait for it, or choose another --out.")
-        yield
-
-
 def _read_ordinary(path: Path, table: "Features", join: Join, id_column: str | None) -> tuple[Any, Any]:
     truth, rows = join_labels(read_confirmed(path, id_column), table, join)
     codes = truth.confirmed
@@ -350,24 +341,6 @@ def _read_ordinary(path: Path, table: "Features", join: Join, id_column: str | N
         raise LabelError("--join left leaves rows without a true class; with --ordinary choose --join inner.")
     show_truth(truth.classes, [int((codes == code).sum()) for code in range(truth.n_classes)])
     return truth.classes[codes], rows
-
-
-def _fit(
-    classifier: "ScarceClassifier", inputs: Any, target: Any, names: list[str] | None, checkpoint: Path
-) -> None:
-    from scarce.training._checkpoint import load_state
-
-    if rank() == 0 and checkpoint.exists():
-        print(f"resuming after epoch {load_state(checkpoint)['epoch']}, from {checkpoint}")
-    try:
-        sys.stdout.flush()
-        classifier.fit(inputs, target, feature_names=names)
-    except KeyboardInterrupt:
-        if not checkpoint.exists():
-            raise
-        epoch = load_state(checkpoint)["epoch"]
-        print(f"interrupted after epoch {epoch}; rerun the same command to resume", file=sys.stderr)
-        raise typer.Exit(130) from None
 
 
 def _estimate_accuracy(classifier: "ScarceClassifier", inputs: Any, target: Any) -> None:
