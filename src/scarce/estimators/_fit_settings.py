@@ -47,7 +47,8 @@ _MAX_MAPPED_VALUES = 10**8  # a larger memory-mapped table counts as on disk
 _MIN_STEPS = {"annealed": 1000, "fast": 1500}
 _MIN_LBFGS_ITERATIONS = 200  # it stops earlier if it converges
 _MAX_LABELS_PER_CLASS = 5_000  # exclusions or answers; a network cannot memorize more
-_NOISE, _IMAGE_NOISE, _STRONG_NOISE, _DROPOUT = 0.5, 0.6, 1.0, 0.5
+_NOISE, _STRONG_NOISE, _DROPOUT = 0.5, 1.0, 0.5
+_AUGMENTED_MODULES = ("auto", "mlp", "lenet", "resnet", "densenet")
 
 
 class FitDescription(NamedTuple):
@@ -147,16 +148,15 @@ def regularization(
     is_image: bool,
     strong: bool = False,
 ) -> dict[str, Any]:
-    """Return the input noise and dropout for few labels.
+    """Return the augmentation of images, or the input noise and dropout of an MLP for tables, for few labels.
 
-    Empty if the user set one of the two or a recipe of their own, with the recipe of the paper, and for networks other than
-    the default MLP.
+    Empty if the user set one of these or a recipe of their own, with the recipe of the paper, and for networks of their own.
     """
-    is_free = (
-        classifier.input_noise is None and classifier.dropout is None and classifier.optimizer != "lbfgs"
-    )
-    is_mlp = isinstance(classifier.module, str) and classifier.module in ("auto", "mlp")
-    if not (is_free and is_mlp and classifier.recipe in ("annealed", "fast")):
+    given = classifier.augmentation, classifier.input_noise, classifier.dropout
+    is_free = all(value is None for value in given) and classifier.optimizer != "lbfgs"
+    modules = _AUGMENTED_MODULES if is_image else ("auto", "mlp")
+    is_known = isinstance(classifier.module, str) and classifier.module in modules
+    if not (is_free and is_known and classifier.recipe in ("annealed", "fast")):
         return {}
     return choose_regularization(method, labels, is_image=is_image, strong=strong)
 
@@ -177,12 +177,12 @@ def labels_per_class(labels: ComplementaryLabels) -> float:
 
 def choose_regularization(
     method: Method, labels: ComplementaryLabels, *, is_image: bool = False, strong: bool = False
-) -> dict[str, float]:
-    """Return the input noise and dropout of an MLP that is trained by a likelihood on few labels.
+) -> dict[str, Any]:
+    """Return how a network is regularized that is trained by a likelihood on few labels.
 
     Such a network begins to memorize its examples, and the likelihood then rewards predicting the candidate class with the
-    highest rate. Noise and dropout prevent this. Methods that do not learn priors are not regularized, and neither is a fit with
-    5,000 labels or more per class.
+    highest rate. Input noise and dropout prevent this for tables, and random shifts for images. Methods that do not learn priors
+    are not regularized, and neither is a fit with 5,000 labels or more per class.
 
     Parameters
     ----------
@@ -191,14 +191,14 @@ def choose_regularization(
     labels : ComplementaryLabels
         The training labels.
     is_image : bool
-        Whether inputs are images, whose pixels are not standardized.
+        Whether inputs are images.
     strong : bool
-        Use more noise, because a fit has collapsed.
+        Use more noise, or affine maps, because a fit has collapsed.
 
     Returns
     -------
     dict
-        ``input_noise`` and ``dropout``; empty without regularization.
+        ``input_noise`` and ``dropout``, or ``augmentation`` for images; empty without regularization.
 
     Examples
     --------
@@ -206,13 +206,16 @@ def choose_regularization(
     >>> labels = ComplementaryLabels.from_single([0, 1, 2, 0], classes=4)
     >>> choose_regularization(make_method("refine"), labels)
     {'input_noise': 0.5, 'dropout': 0.5}
+    >>> choose_regularization(make_method("refine"), labels, is_image=True)
+    {'augmentation': ('shift',)}
     >>> choose_regularization(make_method("cc"), labels)
     {}
     """
     if not method.facts.learns_priors or labels_per_class(labels) >= _MAX_LABELS_PER_CLASS:
         return {}
-    noise = _IMAGE_NOISE if is_image else _NOISE
-    return {"input_noise": _STRONG_NOISE if strong else noise, "dropout": _DROPOUT}
+    if is_image:
+        return {"augmentation": ("affine",) if strong else ("shift",)}
+    return {"input_noise": _STRONG_NOISE if strong else _NOISE, "dropout": _DROPOUT}
 
 
 def model_builder(classifier: "ScarceClassifier", X: Any, n_classes: int) -> MakeModel:

@@ -146,7 +146,7 @@ class _Fit:
 def _retry_if_collapsed(
     fit: _Fit, model: nn.Module, method: Method, history: History, recipe: Recipe
 ) -> tuple[nn.Module, Method, History]:
-    """Train again with more noise if the fit has collapsed, and warn if the last one is collapsed still."""
+    """Train again with stronger regularization if the fit has collapsed, and warn if the last one is collapsed still."""
     classifier, labels = fit.classifier, fit.labels
     collapse = fit.find_collapse(model, method)
     is_image = len(input_shape(fit.X)) > 1
