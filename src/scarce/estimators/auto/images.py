@@ -32,6 +32,7 @@ from scarce.estimators.auto._learners import make_folds
 from scarce.estimators.auto._mechanism_choice import MechanismChoice, check_informative, choose_mechanisms
 from scarce.estimators.auto._mechanisms import ClassConditional
 from scarce.estimators.auto._network_store import NetworkStore, networks_folder
+from scarce.estimators.auto._temperature import best_temperature, scaled, with_temperature
 from scarce.estimators.auto.result import Progress, StackResult, make_choice
 from scarce.features._arrays import input_shape
 from scarce.labels import ComplementaryLabels
@@ -40,12 +41,14 @@ from scarce.models import Stack
 _MIN_STEPS, _MIN_EPOCHS, _MAX_STEPS_PER_ROW = 1500, 20, 20  # of a member of the stack
 _SMALL = 10_000  # up to this many images, the members are finally trained on all
 _SCREENING_DIVISORS = 3, 6  # of the steps, for small and for large data
-_MAX_FULLY_SCREENED = 1_000  # on fewer images, short runs say too little, and long ones are fast
-_MAX_MEMBERS = 3, 2
+_TINY = 1_000  # up to this many images, held-out labels are too few to tell networks apart
+_MAX_MEMBERS = 3, 2  # of the stack
+_MIN_COPIES = 5  # of networks in a stack of copies
 _HELD_OUT_DIVISORS, _MAX_HELD_OUT = (4, 12), (1_000, 5_000)
-_MAX_MECHANISM_ROWS, _MAX_MECHANISM_STEPS = 20_000, 500
-_MAX_FOUR_FOLDS = 2_000  # with more rows, two folds are enough to estimate the mechanism
-_MAX_CROSS_FITS = 4  # to estimate a mechanism
+_MAX_MECHANISM_ROWS, _MAX_MECHANISM_STEPS = 20_000, 1000
+_MAX_FOUR_FOLDS = 5_000  # with more rows, two folds are enough to estimate the mechanism
+_IMPROVEMENTS = 2  # of class-conditional exclusions, with the best network
+_MAX_CROSS_FITS = 3 + _IMPROVEMENTS  # to estimate a mechanism
 _MECHANISM_FRACTION, _SCREENING_FRACTION = 0.2, 0.5  # of the time limit; the rest is for training the members
 
 
@@ -71,8 +74,10 @@ def fit_image_stack(
     3. The best get the full number of steps and are stacked, with weights that maximize the likelihood of the held-out labels.
 
     Up to 10,000 images, a quarter of the images (at most 1,000) is held out, and the best three networks are finally trained on
-    all images. With more images, a twelfth (at most 5,000) is held out, and the stack consists of the best two networks as they
-    are.
+    all images. Up to 1,000 images, the held-out labels are too few to tell networks apart: there is only one kind of network,
+    and the stack consists of five copies with the best augmentation, which differ only in their random numbers. With more than 10,000 images, a twelfth (at most 5,000) is held
+    out, and the stack consists of the best two networks as they are. Networks that are trained on few labels are too sure of
+    themselves, so their logits are divided by the temperature at which the held-out labels are likeliest.
 
     Parameters
     ----------
@@ -83,7 +88,8 @@ def fit_image_stack(
     seed : int
         Random seed of the folds and networks; the same seed gives the same result.
     modules : sequence of {"mlp", "lenet", "resnet", "densenet"}, optional
-        The networks to compare; by default those that suit the shape of the images.
+        The networks to compare; by default those that suit the shape of the images. Up to 1,000 images, they are not compared,
+        but all used; by default only the first.
     priors : sequence of q numbers, optional
         Class priors π, used for SCAR; by default they are estimated.
     time_limit : float, optional
@@ -133,7 +139,8 @@ def fit_image_stack(
     if time_limit is not None:
         check_number("time_limit", time_limit)
     check_informative(labels)
-    modules = default_modules(input_shape(images)) if modules is None else modules
+    if modules is None:
+        modules = default_modules(input_shape(images))[: 1 if len(labels) <= _TINY else None]
     check_modules(modules)
     given = None if priors is None else torch.tensor(check_priors(priors, labels.classes))
     store = NetworkStore(None if checkpoint is None else networks_folder(checkpoint))
@@ -167,7 +174,8 @@ class _ImageFit:
         self.is_small = n <= _SMALL
         size = 0 if self.is_small else 1
         self.n_steps = min(max(_MIN_STEPS, _MIN_EPOCHS * math.ceil(n / BATCH_SIZE)), _MAX_STEPS_PER_ROW * n)
-        divisor = 1 if n <= _MAX_FULLY_SCREENED else _SCREENING_DIVISORS[size]
+        self.is_tiny = n <= _TINY
+        divisor = 1 if self.is_tiny else _SCREENING_DIVISORS[size]
         self.n_screening_steps = self.n_steps // divisor
         self.max_members = _MAX_MEMBERS[size]
         n_held_out = min(max(1, n // _HELD_OUT_DIVISORS[size]), _MAX_HELD_OUT[size])
@@ -178,6 +186,7 @@ class _ImageFit:
         n_folds = 4 if len(self.sample) <= _MAX_FOUR_FOLDS else 2
         self.folds = make_folds(len(self.sample), n_folds, seed=seed)
         self.out_of_fold: dict[bytes, NDArray[np.float64]] = {}
+        self.temperatures: dict[ImageLearner, float] = {}  # of the latest network of a learner
         self._step, self._done, self._total = "", 0, self._expected_steps()
 
     def run(self, priors: Tensor | None) -> StackResult:
@@ -187,52 +196,80 @@ class _ImageFit:
         chosen = self._choose_mechanism(priors)
         screening = self._screen(chosen)
         chosen = self._improve_mechanism(chosen, best_candidates(screening)[0].learner)
+        result = self._stack_of_copies(screening, chosen) if self.is_tiny else self._stack(screening, chosen)
+        self.progress(1.0, "done")
+        return result
+
+    def _stack_of_copies(
+        self, screening: CandidateEvaluator[ImageLearner], chosen: MechanismChoice
+    ) -> StackResult:
+        """Train copies of the best learner of each module on all rows; held-out predictions are those of the screening."""
+        best = best_of_each_module(screening)
+        n_copies = math.ceil(_MIN_COPIES / len(best))
+        log_likelihood, all_rows = chosen.criterion.log_likelihood(self.labels), np.arange(len(self.labels))
+        members: list[nn.Module] = []
+        for number in range(n_copies * len(best)):
+            if members and time.monotonic() > self.deadline:
+                break
+            learner = best[number % len(best)].learner
+            n_left = n_copies * len(best) - number
+            model = self._train(replace(learner, copy=number // len(best)), log_likelihood, all_rows, n_left)
+            members.append(with_temperature(model, self.temperatures[learner]))
+        weights = np.full(len(best), 1 / len(best))
+        choice = make_choice(screening.candidates, best, weights, chosen, self.labels)
+        held_out = screening.held_out(best, weights)[self.held_out]
+        stack = Stack(members, [1 / len(members)] * len(members))
+        return StackResult(stack.eval(), choice, self.held_out, held_out)
+
+    def _stack(self, screening: CandidateEvaluator[ImageLearner], chosen: MechanismChoice) -> StackResult:
+        """Stack the best learners; with few images, train the members again, on all rows."""
         final, models = self._train_finalists(screening, chosen)
         finished, weights = final.weights()
         held_out = final.held_out(finished, weights)[self.held_out]
+        members = [
+            (candidate.learner, weight) for candidate, weight in zip(finished, weights, strict=True) if weight
+        ]
         if self.is_small:
-            log_likelihood, all_rows = final.log_likelihoods[0], np.arange(len(self.labels))
-            members = [
-                candidate.learner for candidate, weight in zip(finished, weights, strict=True) if weight
-            ]
-            for number, learner in enumerate(members):
-                models[learner] = self._train(learner, log_likelihood, all_rows, len(members) - number)
+            for number, (learner, _) in enumerate(members):
+                models[learner] = self._train(
+                    learner, final.log_likelihoods[0], np.arange(len(self.labels)), len(members) - number
+                )
         trained = {candidate.learner for candidate in final.candidates}
         others = [candidate for candidate in screening.candidates if candidate.learner not in trained]
         choice = make_choice([*final.candidates, *others], finished, weights, chosen, self.labels)
         stack = Stack(
-            [
-                models[candidate.learner]
-                for candidate, weight in zip(finished, weights, strict=True)
-                if weight
-            ],
-            [weight for weight in weights if weight],
+            [with_temperature(models[learner], self.temperatures[learner]) for learner, _ in members],
+            [weight for _, weight in members],
         )
-        self.progress(1.0, "done")
         return StackResult(stack.eval(), choice, self.held_out, held_out)
 
     def _choose_mechanism(self, priors: Tensor | None) -> MechanismChoice:
         """Choose the mechanism from the predictions of a small network."""
         self._step = "mechanism"
-        learner = ImageLearner("mlp" if "mlp" in self.modules else self.modules[0], ("shift",))
+        learner = ImageLearner("mlp", self.usual_augmentation)
 
         def out_of_fold(log_likelihood: Tensor) -> NDArray[np.float64]:
             return self._out_of_fold(learner, log_likelihood)
 
         chosen = choose_mechanisms(self.known, out_of_fold, out_of_fold, self.folds, None, priors)
-        self.trainer.set_priors(chosen.priors)
+        if (
+            chosen.criterion.name != "candidate-sets"
+        ):  # without rates, the mean posterior is no better than candidate shares
+            self.trainer.set_priors(chosen.priors)
         return replace(chosen, mechanisms=(chosen.criterion,))
 
     def _improve_mechanism(self, chosen: MechanismChoice, learner: ImageLearner) -> MechanismChoice:
-        """Estimate class-conditional exclusions again, from the better predictions of the best network."""
+        """Estimate class-conditional exclusions again, in two rounds, from the better predictions of the best network."""
         if not isinstance(chosen.criterion, ClassConditional):
             return chosen
         self._step = "mechanism"
-        p = torch.from_numpy(self._out_of_fold(learner, chosen.criterion.log_likelihood(self.known)))
-        scar = scar_from_priors(self.known, chosen.priors)
-        C = exclusion_matrix_given_predictions(self.known, p, scar)
-        criterion = replace(chosen.criterion, exclusion_probabilities=C)
-        return replace(chosen, mechanisms=(criterion,), criterion=criterion)
+        for _ in range(_IMPROVEMENTS):
+            p = torch.from_numpy(self._out_of_fold(learner, chosen.criterion.log_likelihood(self.known)))
+            scar = scar_from_priors(self.known, chosen.priors)
+            C = exclusion_matrix_given_predictions(self.known, p, scar)
+            criterion = replace(chosen.criterion, exclusion_probabilities=C)
+            chosen = replace(chosen, mechanisms=(criterion,), criterion=criterion)
+        return chosen
 
     def _out_of_fold(self, learner: ImageLearner, log_likelihood: Tensor) -> NDArray[np.float64]:
         """Return the class probabilities of the sample (m, q) by networks that were not trained on these rows."""
@@ -244,7 +281,7 @@ class _ImageFit:
             for fold in self.folds:
                 training = np.setdiff1d(self.sample, self.sample[fold])
                 seconds = self.mechanism_seconds / (_MAX_CROSS_FITS * len(self.folds))
-                n_steps = min(_MAX_MECHANISM_STEPS, self.n_steps // _SCREENING_DIVISORS[0])
+                n_steps = min(_MAX_MECHANISM_STEPS, self.n_steps)
                 n_steps = self.trainer.affordable_steps(learner.module, n_steps, seconds)
                 model = self.trainer.fit(learner, of_all, training, n_steps)
                 p[fold] = self.trainer.predict(model, self.sample[fold])
@@ -257,7 +294,7 @@ class _ImageFit:
         def train_and_predict(jobs: Jobs, folds: Sequence[int]) -> list[list[NDArray[np.float64]]]:
             ((learner, log_likelihood),) = jobs
             model = self.trainer.fit(learner, log_likelihood, self.rest, self.n_screening_steps)
-            return [[self.trainer.predict(model, self.held_out)]]
+            return [[self._predict_held_out(learner, model, log_likelihood)]]
 
         evaluator = CandidateEvaluator(
             train_and_predict, self.labels, chosen, [self.held_out], self.screening_deadline
@@ -287,12 +324,20 @@ class _ImageFit:
             ((learner, log_likelihood),) = jobs
             n_left = len(finalists) - len(models) + len(finalists) * self.is_small
             models[learner] = self._train(learner, log_likelihood, self.rest, n_left)
-            return [[self.trainer.predict(models[learner], self.held_out)]]
+            return [[self._predict_held_out(learner, models[learner], log_likelihood)]]
 
         evaluator = CandidateEvaluator(train_and_predict, self.labels, chosen, [self.held_out], self.deadline)
         for candidate in finalists:
             evaluator.screen([candidate.learner])
         return evaluator, models
+
+    def _predict_held_out(
+        self, learner: ImageLearner, model: nn.Module, log_likelihood: Tensor
+    ) -> NDArray[np.float64]:
+        """Return the class probabilities of the held-out rows, at the temperature at which their labels are likeliest."""
+        p = self.trainer.predict(model, self.held_out)
+        self.temperatures[learner] = best_temperature(p, log_likelihood[torch.from_numpy(self.held_out)])
+        return scaled(p, self.temperatures[learner])
 
     def _train(
         self, learner: ImageLearner, log_likelihood: Tensor, rows: NDArray[np.int64], n_left: int
@@ -306,8 +351,8 @@ class _ImageFit:
     def _expected_steps(self) -> int:
         """Return roughly how many steps all networks take, for the progress bar."""
         n_screened = 3 + len(other_learners(self.modules, ()))
-        n_long = self.max_members * (2 if self.is_small else 1)
-        return 6 * _MAX_MECHANISM_STEPS + n_screened * self.n_screening_steps + n_long * self.n_steps
+        n_long = _MIN_COPIES if self.is_tiny else self.max_members * (2 if self.is_small else 1)
+        return 8 * _MAX_MECHANISM_STEPS + n_screened * self.n_screening_steps + n_long * self.n_steps
 
     def advance(self, n_steps: int) -> None:
         """Report progress."""
@@ -316,11 +361,11 @@ class _ImageFit:
 
 
 def best_candidates(evaluator: CandidateEvaluator[ImageLearner]) -> list[EvaluatedCandidate[ImageLearner]]:
-    """Return the candidates that did not fail, best first, with a preference for the augmentation of the first.
+    """Return the candidates that did not fail, best first, with a preference for the first.
 
-    The score of a candidate is the mean log-likelihood of the held-out labels; with another augmentation than that of the first
-    candidate, it is reduced by two standard errors of its difference from the first. So few held-out labels, which cannot tell
-    augmentations apart, do not choose an unusual one.
+    The score of a candidate is the mean log-likelihood of the held-out labels; that of every candidate but the first is reduced
+    by two standard errors of its difference from the first. So few held-out labels do not choose an unusual augmentation or
+    network.
     """
     screened = [candidate for candidate in evaluator.candidates if candidate.likelihoods]
     if not screened:
@@ -331,7 +376,16 @@ def best_candidates(evaluator: CandidateEvaluator[ImageLearner]) -> list[Evaluat
         log_likelihoods = np.log(candidate.likelihoods[0])
         difference = log_likelihoods - np.log(first.likelihoods[0])
         doubt = 2 * difference.std() / math.sqrt(len(difference))
-        is_usual = candidate.learner.augmentation == first.learner.augmentation
-        return float(log_likelihoods.mean() - (0.0 if is_usual else doubt))
+        return float(log_likelihoods.mean() - doubt)
 
     return sorted(screened, key=score, reverse=True)
+
+
+def best_of_each_module(
+    evaluator: CandidateEvaluator[ImageLearner],
+) -> list[EvaluatedCandidate[ImageLearner]]:
+    """Return the best candidate of each module; see `best_candidates`."""
+    best: dict[str, EvaluatedCandidate[ImageLearner]] = {}
+    for candidate in best_candidates(evaluator):
+        best.setdefault(candidate.learner.module, candidate)
+    return list(best.values())
