@@ -37,7 +37,7 @@ def accuracy(result, X, y):
 @pytest.fixture(autouse=True)
 def few_steps(monkeypatch):
     monkeypatch.setattr(images, "_MIN_STEPS", 90)
-    monkeypatch.setattr(images, "_MAX_FULLY_SCREENED", 0)
+    monkeypatch.setattr(images, "_TINY", 0)
 
 
 @pytest.mark.parametrize(
@@ -90,6 +90,22 @@ def test_fit_image_stack_holds_rows_out_of_large_data(monkeypatch):
     assert len(result.rows) == 20
     assert sum(one.weight > 0 for one in result.choice.candidates) <= 2
     assert accuracy(result, *bars(120, seed=1)) > 0.9
+
+
+def test_few_images_get_copies_of_one_network(monkeypatch):
+    monkeypatch.setattr(images, "_TINY", 100)
+    X, y = bars(100, side=12)
+    test_X, test_y = bars(120, side=12, seed=1)
+    result = fit_image_stack(X, ask(y, questions=2))
+    assert {one.learner.split()[0] for one in result.choice.candidates} == {"lenet"}
+    assert [one.weight for one in result.choice.candidates] == [1, 0, 0]
+    assert accuracy(result, test_X, test_y) > 0.8
+    assert result.model.log_weights.exp().tolist() == pytest.approx([0.2] * 5)
+    logits = [member(torch.from_numpy(test_X)) for member in result.model.members]
+    assert all(not torch.equal(logits[0], other) for other in logits[1:])
+    both = fit_image_stack(X, ask(y, questions=2), modules=["mlp", "lenet"])
+    assert sorted(one.weight for one in both.choice.candidates if one.weight) == [0.5, 0.5]
+    assert len(both.model.members) == 6
 
 
 def test_fit_image_stack_without_time_trains_one_network():

@@ -75,9 +75,10 @@ def fit_image_stack(
 
     Up to 10,000 images, a quarter of the images (at most 1,000) is held out, and the best three networks are finally trained on
     all images. Up to 1,000 images, the held-out labels are too few to tell networks apart: there is only one kind of network,
-    and the stack consists of five copies with the best augmentation, which differ only in their random numbers. With more than 10,000 images, a twelfth (at most 5,000) is held
-    out, and the stack consists of the best two networks as they are. Networks that are trained on few labels are too sure of
-    themselves, so their logits are divided by the temperature at which the held-out labels are likeliest.
+    and the stack consists of five copies with the best augmentation, which differ only in their random numbers. With more than
+    10,000 images, a twelfth (at most 5,000) is held out, and the stack consists of the best two networks as they are. Networks
+    that are trained on few labels are too sure of themselves, so their logits are divided by the temperature at which the
+    held-out labels are likeliest.
 
     Parameters
     ----------
