@@ -12,7 +12,7 @@ from scarce.training import FAST, RECIPES
 def recipe_of(n, method="cc", **params):
     """The recipe for n examples of three classes, with one label each."""
     labels = ComplementaryLabels.from_single([i % 3 for i in range(n)], classes=3)
-    return training_recipe(ScarceClassifier(method, **params), labels, make_method(method), is_image=False)
+    return training_recipe(ScarceClassifier(method, **params), labels, make_method(method), can_shift=False)
 
 
 @pytest.mark.parametrize(

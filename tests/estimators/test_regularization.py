@@ -15,9 +15,9 @@ def test_choose_regularization_depends_on_labels_per_class():
     assert labels_per_class(ask(y, questions=2, seed=0)) == 20
     method = make_method("scar-likelihood")
     assert choose_regularization(method, labels) == {"input_noise": 0.5, "dropout": 0.5}
-    assert choose_regularization(method, labels, is_image=True) == {"augmentation": ("shift",)}
+    assert choose_regularization(method, labels, can_shift=True) == {"augmentation": ("shift",)}
     assert choose_regularization(method, labels, strong=True) == {"input_noise": 1.0, "dropout": 0.5}
-    assert choose_regularization(method, labels, is_image=True, strong=True) == {"augmentation": ("affine",)}
+    assert choose_regularization(method, labels, can_shift=True, strong=True) == {"augmentation": ("affine",)}
     assert choose_regularization(make_method("scarce"), labels) == {}
     many = ComplementaryLabels.from_single(np.arange(10_000) % 2, classes=2)
     assert choose_regularization(method, many) == {}

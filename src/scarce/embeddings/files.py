@@ -159,7 +159,7 @@ def embed_texts(
     ...     _ = Path(folder, "q.csv").write_text("id,question\nq1,How far is it?\nq2,What is the distance?\nq3,Who was he?\n")
     ...     features = embed_texts(Path(folder, "q.csv"), "question", embedder)
     >>> features.values.shape, features.ids.tolist()
-    ((3, 384), ['q1', 'q2', 'q3'])
+    ((3, 1536), ['q1', 'q2', 'q3'])
     >>> similarity = features.values @ features.values.T
     >>> bool(similarity[0, 1] > similarity[0, 2])
     True

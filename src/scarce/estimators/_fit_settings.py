@@ -48,6 +48,7 @@ _MIN_STEPS = {"annealed": 1000, "fast": 1500}
 _MIN_LBFGS_ITERATIONS = 200  # it stops earlier if it converges
 _MAX_LABELS_PER_CLASS = 5_000  # exclusions or answers; a network cannot memorize more
 _NOISE, _STRONG_NOISE, _DROPOUT = 0.5, 1.0, 0.5
+_MIN_SHIFTED_SIDE = 12
 _AUGMENTED_MODULES = ("auto", "mlp", "lenet", "resnet", "densenet")
 
 
@@ -120,7 +121,7 @@ def training_method(
 
 
 def training_recipe(
-    classifier: "ScarceClassifier", labels: ComplementaryLabels, method: Method, *, is_image: bool
+    classifier: "ScarceClassifier", labels: ComplementaryLabels, method: Method, *, can_shift: bool
 ) -> Recipe:
     """Return the recipe with the overrides of the classifier; small data get more epochs of ``"annealed"`` and ``"fast"``."""
     recipe = classifier.recipe
@@ -129,7 +130,7 @@ def training_recipe(
     overrides = {
         name: getattr(classifier, name) for name in _OVERRIDES if getattr(classifier, name) is not None
     }
-    overrides |= regularization(classifier, labels, method, is_image=is_image)
+    overrides |= regularization(classifier, labels, method, can_shift=can_shift)
     recipe = replace(recipe, seed=random_seed(classifier.random_state), **overrides)
     if isinstance(classifier.recipe, str) and classifier.recipe in _MIN_STEPS and classifier.epochs is None:
         steps_per_epoch = math.ceil(labels.n_examples / recipe.batch_size)
@@ -145,20 +146,31 @@ def regularization(
     labels: ComplementaryLabels,
     method: Method,
     *,
-    is_image: bool,
+    can_shift: bool,
     strong: bool = False,
 ) -> dict[str, Any]:
-    """Return the augmentation of images, or the input noise and dropout of an MLP for tables, for few labels.
+    """Return the augmentation of images, or else the input noise and dropout of an MLP, for few labels.
 
     Empty if the user set one of these or a recipe of their own, with the recipe of the paper, and for networks of their own.
     """
     given = classifier.augmentation, classifier.input_noise, classifier.dropout
     is_free = all(value is None for value in given) and classifier.optimizer != "lbfgs"
-    modules = _AUGMENTED_MODULES if is_image else ("auto", "mlp")
+    modules = _AUGMENTED_MODULES if can_shift else ("auto", "mlp")
     is_known = isinstance(classifier.module, str) and classifier.module in modules
     if not (is_free and is_known and classifier.recipe in ("annealed", "fast")):
         return {}
-    return choose_regularization(method, labels, is_image=is_image, strong=strong)
+    return choose_regularization(method, labels, can_shift=can_shift, strong=strong)
+
+
+def can_shift(shape: tuple[int, ...]) -> bool:
+    """Return whether inputs of this shape are images with sides of twelve pixels or more, of which a shift loses little.
+
+    Examples
+    --------
+    >>> can_shift((28, 28)), can_shift((3, 8, 8)), can_shift((100,))
+    (True, False, False)
+    """
+    return len(shape) > 1 and min(shape[-2:]) >= _MIN_SHIFTED_SIDE
 
 
 def labels_per_class(labels: ComplementaryLabels) -> float:
@@ -176,12 +188,12 @@ def labels_per_class(labels: ComplementaryLabels) -> float:
 
 
 def choose_regularization(
-    method: Method, labels: ComplementaryLabels, *, is_image: bool = False, strong: bool = False
+    method: Method, labels: ComplementaryLabels, *, can_shift: bool = False, strong: bool = False
 ) -> dict[str, Any]:
     """Return how a network is regularized that is trained by a likelihood on few labels.
 
     Such a network begins to memorize its examples, and the likelihood then rewards predicting the candidate class with the
-    highest rate. Input noise and dropout prevent this for tables, and random shifts for images. Methods that do not learn priors
+    highest rate. Random shifts of images prevent this, and otherwise input noise and dropout. Methods that do not learn priors
     are not regularized, and neither is a fit with 5,000 labels or more per class.
 
     Parameters
@@ -190,8 +202,8 @@ def choose_regularization(
         The method to train with.
     labels : ComplementaryLabels
         The training labels.
-    is_image : bool
-        Whether inputs are images.
+    can_shift : bool
+        Whether inputs are images, and large enough to be shifted; see `can_shift`.
     strong : bool
         Use more noise, or affine maps, because a fit has collapsed.
 
@@ -206,14 +218,14 @@ def choose_regularization(
     >>> labels = ComplementaryLabels.from_single([0, 1, 2, 0], classes=4)
     >>> choose_regularization(make_method("refine"), labels)
     {'input_noise': 0.5, 'dropout': 0.5}
-    >>> choose_regularization(make_method("refine"), labels, is_image=True)
+    >>> choose_regularization(make_method("refine"), labels, can_shift=True)
     {'augmentation': ('shift',)}
     >>> choose_regularization(make_method("cc"), labels)
     {}
     """
     if not method.facts.learns_priors or labels_per_class(labels) >= _MAX_LABELS_PER_CLASS:
         return {}
-    if is_image:
+    if can_shift:
         return {"augmentation": ("affine",) if strong else ("shift",)}
     return {"input_noise": _STRONG_NOISE if strong else _NOISE, "dropout": _DROPOUT}
 

@@ -12,6 +12,7 @@ from scarce.errors import CollapseWarning
 from scarce.estimators._collapse import Collapse, find_collapse
 from scarce.estimators._early_stopping import make_early_stopping, split_rows
 from scarce.estimators._fit_settings import (
+    can_shift,
     initial_model,
     model_builder,
     regularization,
@@ -51,14 +52,14 @@ def fit_network(
     classifier: "ScarceClassifier", X: Any, labels: ComplementaryLabels, classes: Array, device: torch.device
 ) -> NetworkResult:
     """Train a network with the parameters of the classifier on checked inputs and labels; the classifier does not change."""
-    is_image = len(input_shape(X)) > 1
+    shifts = can_shift(input_shape(X))
     method, choice = training_method(classifier, labels)
     method.check_labels(labels)  # before time is spent on priors
     given = classifier.transition
     transition = None if given is None else resolve_transition(given, labels)
     with distributed_context(classifier.distributed, device) as context:
         recipe = context.call_on_rank_zero(
-            lambda: training_recipe(classifier, labels, method, is_image=is_image)
+            lambda: training_recipe(classifier, labels, method, can_shift=shifts)
         )
         local_estimate = training_priors(classifier, X, labels, recipe.seed, method)
         estimate = context.call_on_rank_zero(lambda: local_estimate)
@@ -149,8 +150,8 @@ def _retry_if_collapsed(
     """Train again with stronger regularization if the fit has collapsed, and warn if the last one is collapsed still."""
     classifier, labels = fit.classifier, fit.labels
     collapse = fit.find_collapse(model, method)
-    is_image = len(input_shape(fit.X)) > 1
-    stronger = regularization(classifier, labels, method, is_image=is_image, strong=True)
+    shifts = can_shift(input_shape(fit.X))
+    stronger = regularization(classifier, labels, method, can_shift=shifts, strong=True)
     if collapse and stronger and classifier.checkpoint is None and not classifier.distributed:
         method, _ = training_method(classifier, labels)
         model = fit.make_model(recipe.seed)

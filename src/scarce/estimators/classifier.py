@@ -31,9 +31,9 @@ from scarce.estimators._fitting import (
 from scarce.estimators._network_fit import fit_network
 from scarce.estimators._ordinary import read_ordinary
 from scarce.estimators._sanity import checked_logits
-from scarce.estimators._stack_fit import fit_classifier_stack
 from scarce.estimators._training_rows import TrainingRows
 from scarce.estimators.auto import Choice
+from scarce.estimators.auto._stacked_method import fit_classifier_stack
 from scarce.features._arrays import check_not_constant, input_shape
 from scarce.labels import ComplementaryLabels
 from scarce.labels._targets import as_labels

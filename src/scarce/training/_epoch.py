@@ -76,7 +76,8 @@ def _augment(state: TrainingState, batch: Batch, seed: tuple[int, int]) -> Batch
     inputs, n_rows = batch.inputs, len(batch.index)
     local_rows = _reading_context(state).local_rows(n_rows)
     # Both draw for the whole batch; augmentations from the generator whose state all processes share.
-    inputs = augment(inputs, state.recipe.augmentation, n_rows, local_rows)
+    if state.recipe.augmentation:
+        inputs = augment(inputs, state.recipe.augmentation, n_rows, local_rows)
     if state.recipe.input_noise:
         inputs = add_noise(
             inputs, state.recipe.input_noise, input_scale(state.model), n_rows, local_rows, (*seed, 2)

@@ -53,9 +53,10 @@ class ImageLearner:
 
     @property
     def name(self) -> str:
-        """The module, the augmentations, the noise and the copy, such as ``"lenet flip+shift"`` or ``"mlp shift copy 1"``."""
+        """The module, the augmentations, the noise and the copy, such as ``"lenet flip+shift copy 1"``."""
         noise = f" noise={self.noise:g}" * bool(self.noise)
-        return f"{self.module} {'+'.join(self.augmentation)}{noise}" + f" copy {self.copy}" * bool(self.copy)
+        augmentation = "+".join(self.augmentation) or "plain"
+        return f"{self.module} {augmentation}{noise}" + f" copy {self.copy}" * bool(self.copy)
 
 
 Jobs = Sequence[tuple[ImageLearner, Tensor]]
@@ -98,6 +99,17 @@ def with_other_motion(augmentation: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(other.get(name, name) for name in augmentation)
 
 
+def without_motion(augmentation: tuple[str, ...]) -> tuple[str, ...]:
+    """Remove ``affine`` and ``shift``.
+
+    Examples
+    --------
+    >>> without_motion(("flip", "shift"))
+    ('flip',)
+    """
+    return tuple(name for name in augmentation if name == "flip")
+
+
 def with_other_flip(augmentation: tuple[str, ...]) -> tuple[str, ...]:
     """Add ``flip``, or remove it.
 
@@ -106,7 +118,7 @@ def with_other_flip(augmentation: tuple[str, ...]) -> tuple[str, ...]:
     >>> with_other_flip(("affine",)), with_other_flip(("flip", "affine"))
     (('flip', 'affine'), ('affine',))
     """
-    return augmentation[1:] if augmentation[0] == "flip" else ("flip", *augmentation)
+    return augmentation[1:] if "flip" in augmentation else ("flip", *augmentation)
 
 
 def is_gray(shape: tuple[int, ...]) -> bool:

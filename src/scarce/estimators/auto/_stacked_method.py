@@ -1,15 +1,28 @@
-"""What a classifier needs to hold a stack: a method, and a progress bar for the fit."""
+"""Fit a stack for `ScarceClassifier`, with a progress bar, and the method that holds it."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from rich.progress import TaskProgressColumn
 from torch import Tensor
 
 from scarce._console import make_progress
+from scarce.estimators._fit_settings import training_priors
+from scarce.estimators._fitting import random_seed
+from scarce.estimators.auto.fit import fit_stack
+from scarce.estimators.auto.images import fit_image_stack
+from scarce.estimators.auto.result import StackResult
+from scarce.features._arrays import input_shape
+from scarce.labels import ComplementaryLabels
 from scarce.methods import Batch, Method, MethodFacts
 from scarce.methods.cc import ClassifierConsistent
+from scarce.priors import PriorEstimate
+from scarce.priors.resolve import learned_priors
+
+if TYPE_CHECKING:
+    from scarce.estimators.classifier import ScarceClassifier
 
 
 class StackedMethod(Method):
@@ -60,3 +73,33 @@ def progress_bar(show: bool) -> Iterator[Callable[[float, str], None] | None]:
     with make_progress(TaskProgressColumn(), show=True) as bar:
         task = bar.add_task("auto", total=1.0)
         yield lambda fraction, step: bar.update(task, completed=fraction, description=step)
+
+
+class StackFit(NamedTuple):
+    """The result, the method that holds it, and the priors."""
+
+    result: StackResult
+    method: StackedMethod
+    prior_estimate: PriorEstimate
+
+
+def fit_classifier_stack(classifier: "ScarceClassifier", X: Any, labels: ComplementaryLabels) -> StackFit:
+    """Fit a stack with the parameters of the classifier on checked inputs and labels; the classifier does not change."""
+    seed, estimate = random_seed(classifier.random_state), None
+    if not (isinstance(classifier.priors, str) and classifier.priors == "estimate"):
+        estimate = training_priors(classifier, X, labels, seed, StackedMethod())
+    kinds = None if classifier.module == "auto" else [str(classifier.module)]
+    with progress_bar(classifier.verbose) as progress:
+        common: dict[str, Any] = {
+            "seed": seed,
+            "priors": None if estimate is None else estimate.values,
+            "time_limit": classifier.time_limit,
+            "progress": progress,
+        }
+        if len(input_shape(X)) > 1:
+            where: dict[str, Any] = {"device": classifier.device, "checkpoint": classifier.checkpoint}
+            result = fit_image_stack(X, labels, modules=kinds, **where, **common)
+        else:
+            result = fit_stack(X, labels, learners=kinds, **common)
+    method = StackedMethod(result.choice.priors)
+    return StackFit(result, method, estimate or learned_priors(method, labels.classes))

@@ -14,7 +14,11 @@ from torch import Tensor, nn
 
 from scarce._validation import check_number, check_priors
 from scarce.errors import FeatureError, MethodError
-from scarce.estimators.auto._candidate_evaluation import CandidateEvaluator, EvaluatedCandidate
+from scarce.estimators.auto._candidate_evaluation import (
+    CandidateEvaluator,
+    EvaluatedCandidate,
+    label_likelihoods,
+)
 from scarce.estimators.auto._class_dependence import exclusion_matrix_given_predictions, scar_from_priors
 from scarce.estimators.auto._image_learners import (
     BATCH_SIZE,
@@ -27,10 +31,11 @@ from scarce.estimators.auto._image_learners import (
     usual_augmentation,
     with_other_flip,
     with_other_motion,
+    without_motion,
 )
 from scarce.estimators.auto._learners import make_folds
 from scarce.estimators.auto._mechanism_choice import MechanismChoice, check_informative, choose_mechanisms
-from scarce.estimators.auto._mechanisms import ClassConditional
+from scarce.estimators.auto._mechanisms import CandidateSets, ClassConditional
 from scarce.estimators.auto._network_store import NetworkStore, networks_folder
 from scarce.estimators.auto._temperature import best_temperature, scaled, with_temperature
 from scarce.estimators.auto.result import Progress, StackResult, make_choice
@@ -48,7 +53,7 @@ _HELD_OUT_DIVISORS, _MAX_HELD_OUT = (4, 12), (1_000, 5_000)
 _MAX_MECHANISM_ROWS, _MAX_MECHANISM_STEPS = 20_000, 1000
 _MAX_FOUR_FOLDS = 5_000  # with more rows, two folds are enough to estimate the mechanism
 _IMPROVEMENTS = 2  # of class-conditional exclusions, with the best network
-_MAX_CROSS_FITS = 3 + _IMPROVEMENTS  # to estimate a mechanism
+_MAX_CROSS_FITS = 4 + _IMPROVEMENTS  # to estimate a mechanism
 _MECHANISM_FRACTION, _SCREENING_FRACTION = 0.2, 0.5  # of the time limit; the rest is for training the members
 
 
@@ -68,7 +73,7 @@ def fit_image_stack(
 
     1. The mechanism, the model of how the labels arise, is estimated from out-of-fold predictions of a small network.
     2. Every network is trained by the likelihood of the labels under this mechanism. Short runs compare augmentations of the
-       first network (affine maps or shifts, with flips or without), and then the other networks with the best augmentation, by
+       first network (affine maps, shifts or neither, with flips or without), and then the other networks with the best one, by
        the likelihood of held-out labels. The usual augmentation is replaced only if another is clearly better, because nobody
        knows beforehand whether a class survives a rotation or a mirror image, and few labels cannot tell.
     3. The best get the full number of steps and are stacked, with weights that maximize the likelihood of the held-out labels.
@@ -245,9 +250,16 @@ class _ImageFit:
         return StackResult(stack.eval(), choice, self.held_out, held_out)
 
     def _choose_mechanism(self, priors: Tensor | None) -> MechanismChoice:
-        """Choose the mechanism from the predictions of a small network."""
+        """Choose the mechanism from the predictions of an MLP; the usual motion is left out if it clearly harms an MLP."""
         self._step = "mechanism"
-        learner = ImageLearner("mlp", self.usual_augmentation)
+        augmentations = self.usual_augmentation, without_motion(self.usual_augmentation)
+        learners = [ImageLearner("mlp", augmentation) for augmentation in augmentations]
+        sets = CandidateSets().log_likelihood(self.known)
+        likelihoods = [
+            label_likelihoods(self._out_of_fold(learner, sets), sets.numpy()) for learner in learners
+        ]
+        scores = [doubtful_score(likelihood, likelihoods[0]) for likelihood in likelihoods]
+        learner = learners[int(np.argmax(scores))]
 
         def out_of_fold(log_likelihood: Tensor) -> NDArray[np.float64]:
             return self._out_of_fold(learner, log_likelihood)
@@ -307,9 +319,10 @@ class _ImageFit:
 
         first = ImageLearner(self.modules[0], self.usual_augmentation)
         screen(first)
-        for change in (with_other_motion, with_other_flip):
-            best = best_candidates(evaluator)[0].learner.augmentation
-            screen(replace(first, augmentation=change(best)))
+        for change in (with_other_motion, without_motion):
+            screen(replace(first, augmentation=change(first.augmentation)))
+        best = best_candidates(evaluator)[0].learner.augmentation
+        screen(replace(first, augmentation=with_other_flip(best)))
         for learner in other_learners(self.modules, best_candidates(evaluator)[0].learner.augmentation):
             screen(learner)
         return evaluator
@@ -351,7 +364,7 @@ class _ImageFit:
 
     def _expected_steps(self) -> int:
         """Return roughly how many steps all networks take, for the progress bar."""
-        n_screened = 3 + len(other_learners(self.modules, ()))
+        n_screened = 4 + len(other_learners(self.modules, ()))
         n_long = _MIN_COPIES if self.is_tiny else self.max_members * (2 if self.is_small else 1)
         return 8 * _MAX_MECHANISM_STEPS + n_screened * self.n_screening_steps + n_long * self.n_steps
 
@@ -362,24 +375,30 @@ class _ImageFit:
 
 
 def best_candidates(evaluator: CandidateEvaluator[ImageLearner]) -> list[EvaluatedCandidate[ImageLearner]]:
-    """Return the candidates that did not fail, best first, with a preference for the first.
-
-    The score of a candidate is the mean log-likelihood of the held-out labels; that of every candidate but the first is reduced
-    by two standard errors of its difference from the first. So few held-out labels do not choose an unusual augmentation or
-    network.
-    """
+    """Return the candidates that did not fail, best first, by `doubtful_score`: with a preference for the first."""
     screened = [candidate for candidate in evaluator.candidates if candidate.likelihoods]
     if not screened:
         raise MethodError(f"all networks failed, the first with: {evaluator.candidates[0].error}")
-    first = screened[0]
+    first = screened[0].likelihoods[0]
+    return sorted(
+        screened, key=lambda candidate: doubtful_score(candidate.likelihoods[0], first), reverse=True
+    )
 
-    def score(candidate: EvaluatedCandidate[ImageLearner]) -> float:
-        log_likelihoods = np.log(candidate.likelihoods[0])
-        difference = log_likelihoods - np.log(first.likelihoods[0])
-        doubt = 2 * difference.std() / math.sqrt(len(difference))
-        return float(log_likelihoods.mean() - doubt)
 
-    return sorted(screened, key=score, reverse=True)
+def doubtful_score(likelihoods: NDArray[np.float64], first: NDArray[np.float64]) -> float:
+    """Return the mean log-likelihood of held-out labels, minus two standard errors of its difference from that of the first.
+
+    So few held-out labels do not choose an unusual augmentation or network instead of the first.
+
+    Examples
+    --------
+    >>> first, second = np.array([0.5, 0.5]), np.array([0.4, 0.9])
+    >>> doubtful_score(first, first) > doubtful_score(second, first)
+    True
+    """
+    log_likelihoods = np.log(likelihoods)
+    difference = log_likelihoods - np.log(first)
+    return float(log_likelihoods.mean() - 2 * difference.std() / math.sqrt(len(difference)))
 
 
 def best_of_each_module(
