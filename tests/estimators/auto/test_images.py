@@ -98,7 +98,7 @@ def test_few_images_get_copies_of_one_network(monkeypatch):
     test_X, test_y = bars(120, side=12, seed=1)
     result = fit_image_stack(X, ask(y, questions=2))
     assert {one.learner.split()[0] for one in result.choice.candidates} == {"lenet"}
-    assert [one.weight for one in result.choice.candidates] == [1, 0, 0]
+    assert [one.weight for one in result.choice.candidates] == [1, 0, 0, 0]
     assert accuracy(result, test_X, test_y) > 0.8
     assert result.model.log_weights.exp().tolist() == pytest.approx([0.2] * 5)
     logits = [member(torch.from_numpy(test_X)) for member in result.model.members]

@@ -35,7 +35,7 @@ from scarce.estimators.auto._image_learners import (
 )
 from scarce.estimators.auto._learners import make_folds
 from scarce.estimators.auto._mechanism_choice import MechanismChoice, check_informative, choose_mechanisms
-from scarce.estimators.auto._mechanisms import CandidateSets, ClassConditional
+from scarce.estimators.auto._mechanisms import CandidateSets, ClassConditional, excluded_tensor
 from scarce.estimators.auto._network_store import NetworkStore, networks_folder
 from scarce.estimators.auto._temperature import best_temperature, scaled, with_temperature
 from scarce.estimators.auto.result import Progress, StackResult, make_choice
@@ -52,8 +52,13 @@ _MIN_COPIES = 5  # of networks in a stack of copies
 _HELD_OUT_DIVISORS, _MAX_HELD_OUT = (4, 12), (1_000, 5_000)
 _MAX_MECHANISM_ROWS, _MAX_MECHANISM_STEPS = 20_000, 1000
 _MAX_FOUR_FOLDS = 5_000  # with more rows, two folds are enough to estimate the mechanism
-_IMPROVEMENTS = 2  # of class-conditional exclusions, with the best network
-_MAX_CROSS_FITS = 4 + _IMPROVEMENTS  # to estimate a mechanism
+_MLP_ROUNDS, _BEST_ROUNDS = (
+    3,
+    2,
+)  # in which class-conditional exclusions are estimated, with an MLP and the best network
+_MAX_CROSS_FITS = 4 + _MLP_ROUNDS + _BEST_ROUNDS  # to estimate a mechanism
+_IMPOSSIBLE = -30.0  # log-likelihood of a class that a label rules out
+_SHARPNESS = 4.0
 _MECHANISM_FRACTION, _SCREENING_FRACTION = 0.2, 0.5  # of the time limit; the rest is for training the members
 
 
@@ -201,7 +206,8 @@ class _ImageFit:
             self.trainer.set_priors(priors)
         chosen = self._choose_mechanism(priors)
         screening = self._screen(chosen)
-        chosen = self._improve_mechanism(chosen, best_candidates(screening)[0].learner)
+        best = best_candidates(screening)[0].learner
+        chosen = self._improve_mechanism(chosen, best, _BEST_ROUNDS)
         result = self._stack_of_copies(screening, chosen) if self.is_tiny else self._stack(screening, chosen)
         self.progress(1.0, "done")
         return result
@@ -264,25 +270,50 @@ class _ImageFit:
         def out_of_fold(log_likelihood: Tensor) -> NDArray[np.float64]:
             return self._out_of_fold(learner, log_likelihood)
 
-        chosen = choose_mechanisms(self.known, out_of_fold, out_of_fold, self.folds, None, priors)
+        first = out_of_fold(sets)
+        chosen = choose_mechanisms(self.known, out_of_fold, lambda _: first, self.folds, None, priors)
         if (
             chosen.criterion.name != "candidate-sets"
-        ):  # without rates, the mean posterior is no better than candidate shares
+        ):  # without rates, candidate shares are as good as mean posteriors
             self.trainer.set_priors(chosen.priors)
-        return replace(chosen, mechanisms=(chosen.criterion,))
+        chosen = replace(chosen, mechanisms=(chosen.criterion,))
+        if isinstance(chosen.criterion, ClassConditional) and chosen.criterion.single:
+            chosen = self._with_exclusions(chosen, self._least_excluded(learner))
+        return self._improve_mechanism(chosen, learner, _MLP_ROUNDS)
 
-    def _improve_mechanism(self, chosen: MechanismChoice, learner: ImageLearner) -> MechanismChoice:
-        """Estimate class-conditional exclusions again, in two rounds, from the better predictions of the best network."""
+    def _improve_mechanism(
+        self, chosen: MechanismChoice, learner: ImageLearner, rounds: int
+    ) -> MechanismChoice:
+        """Estimate class-conditional exclusions again, in some rounds, from the predictions of this learner."""
         if not isinstance(chosen.criterion, ClassConditional):
             return chosen
         self._step = "mechanism"
-        for _ in range(_IMPROVEMENTS):
-            p = torch.from_numpy(self._out_of_fold(learner, chosen.criterion.log_likelihood(self.known)))
-            scar = scar_from_priors(self.known, chosen.priors)
-            C = exclusion_matrix_given_predictions(self.known, p, scar)
-            criterion = replace(chosen.criterion, exclusion_probabilities=C)
-            chosen = replace(chosen, mechanisms=(criterion,), criterion=criterion)
+        for _ in range(rounds):
+            p = self._out_of_fold(learner, chosen.criterion.log_likelihood(self.known))
+            chosen = self._with_exclusions(chosen, torch.from_numpy(p))
         return chosen
+
+    def _with_exclusions(self, chosen: MechanismChoice, p: Tensor) -> MechanismChoice:
+        """Return the choice with class-conditional exclusions that are estimated from the predictions p (m, q) of the sample."""
+        assert isinstance(chosen.criterion, ClassConditional)
+        scar = scar_from_priors(self.known, chosen.priors)
+        C = exclusion_matrix_given_predictions(self.known, p, scar)
+        criterion = replace(chosen.criterion, exclusion_probabilities=C)
+        return replace(chosen, mechanisms=(criterion,), criterion=criterion)
+
+    def _least_excluded(self, learner: ImageLearner) -> Tensor:
+        """Return p_k ∝ (r_k / g_k)⁴, where g_k(x) = P(k is excluded | x) is predicted out of fold, and r_k is the rate of k.
+
+        Where the choice of the excluded class depends strongly on the true class, these predictions are better than those under
+        candidate sets, which look for the class that is never excluded, and few labels do not show which that is.
+        """
+        excluded = excluded_tensor(self.known)
+        rates = excluded.sum(dim=0) / excluded.sum()
+        priors = self.trainer.priors
+        self.trainer.set_priors(rates)
+        g = torch.from_numpy(self._out_of_fold(learner, _IMPOSSIBLE * (1 - excluded)))
+        self.trainer.set_priors(priors)
+        return torch.softmax(_SHARPNESS * (rates.clamp(min=1e-4).log() - g.clamp(min=1e-12).log()), dim=1)
 
     def _out_of_fold(self, learner: ImageLearner, log_likelihood: Tensor) -> NDArray[np.float64]:
         """Return the class probabilities of the sample (m, q) by networks that were not trained on these rows."""
