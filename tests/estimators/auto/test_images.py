@@ -37,6 +37,7 @@ def accuracy(result, X, y):
 @pytest.fixture(autouse=True)
 def few_steps(monkeypatch):
     monkeypatch.setattr(images, "_MIN_STEPS", 90)
+    monkeypatch.setattr(images, "_MAX_MECHANISM_STEPS", 45)
     monkeypatch.setattr(images, "_TINY", 0)
 
 
