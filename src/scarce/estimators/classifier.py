@@ -96,7 +96,8 @@ class ScarceClassifier(ComplementaryClassifierMixin, BaseEstimator):  # type: ig
     input_noise, dropout : float, optional
         Standard deviation of Gaussian noise on training inputs, in standard deviations of each column if `standardize`; and
         dropout probability of the hidden units of ``"mlp"``. If the method learns the priors and there are fewer than 5,000
-        labels per class, ``"mlp"`` gets both for tables by default, and networks for images get ``augmentation=("shift",)``.
+        labels per class, ``"mlp"`` gets both for tables by default, and networks for images with sides of twelve pixels
+        or more get ``augmentation=("shift",)``.
     micro_batch : int, optional
         Rows per forward pass: the same step with less memory, at the cost of a second forward pass.
     precision : {"full", "bf16"}, optional

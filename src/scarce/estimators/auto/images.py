@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from scarce._validation import check_number, check_priors
-from scarce.errors import FeatureError, MethodError
+from scarce.errors import FeatureError
 from scarce.estimators.auto._candidate_evaluation import (
     CandidateEvaluator,
-    EvaluatedCandidate,
     label_likelihoods,
 )
+from scarce.estimators.auto._candidate_ranking import best_candidates, best_of_each_module, doubtful_score
 from scarce.estimators.auto._class_dependence import exclusion_matrix_given_predictions, scar_from_priors
 from scarce.estimators.auto._image_learners import (
     BATCH_SIZE,
@@ -272,9 +272,8 @@ class _ImageFit:
 
         first = out_of_fold(sets)
         chosen = choose_mechanisms(self.known, out_of_fold, lambda _: first, self.folds, None, priors)
-        if (
-            chosen.criterion.name != "candidate-sets"
-        ):  # without rates, candidate shares are as good as mean posteriors
+        # Candidate sets say nothing about rates, and the candidate shares are then no worse than mean posteriors.
+        if chosen.criterion.name != "candidate-sets":
             self.trainer.set_priors(chosen.priors)
         chosen = replace(chosen, mechanisms=(chosen.criterion,))
         if isinstance(chosen.criterion, ClassConditional) and chosen.criterion.single:
@@ -403,40 +402,3 @@ class _ImageFit:
         """Report progress."""
         self._done += n_steps
         self.progress(min(0.99, self._done / self._total), self._step)
-
-
-def best_candidates(evaluator: CandidateEvaluator[ImageLearner]) -> list[EvaluatedCandidate[ImageLearner]]:
-    """Return the candidates that did not fail, best first, by `doubtful_score`: with a preference for the first."""
-    screened = [candidate for candidate in evaluator.candidates if candidate.likelihoods]
-    if not screened:
-        raise MethodError(f"all networks failed, the first with: {evaluator.candidates[0].error}")
-    first = screened[0].likelihoods[0]
-    return sorted(
-        screened, key=lambda candidate: doubtful_score(candidate.likelihoods[0], first), reverse=True
-    )
-
-
-def doubtful_score(likelihoods: NDArray[np.float64], first: NDArray[np.float64]) -> float:
-    """Return the mean log-likelihood of held-out labels, minus two standard errors of its difference from that of the first.
-
-    So few held-out labels do not choose an unusual augmentation or network instead of the first.
-
-    Examples
-    --------
-    >>> first, second = np.array([0.5, 0.5]), np.array([0.4, 0.9])
-    >>> doubtful_score(first, first) > doubtful_score(second, first)
-    True
-    """
-    log_likelihoods = np.log(likelihoods)
-    difference = log_likelihoods - np.log(first)
-    return float(log_likelihoods.mean() - 2 * difference.std() / math.sqrt(len(difference)))
-
-
-def best_of_each_module(
-    evaluator: CandidateEvaluator[ImageLearner],
-) -> list[EvaluatedCandidate[ImageLearner]]:
-    """Return the best candidate of each module; see `best_candidates`."""
-    best: dict[str, EvaluatedCandidate[ImageLearner]] = {}
-    for candidate in best_candidates(evaluator):
-        best.setdefault(candidate.learner.module, candidate)
-    return list(best.values())
